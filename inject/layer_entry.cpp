@@ -13,26 +13,16 @@
 #include "collector/runtime/runtime.h"
 #include "collector/runtime/torch_seen.h"
 #include "collector/session/session.h"
+#include "inject/names.h"
 
 #define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
 
 namespace {
 
 constexpr int kNotFollowed = -1;  // there is nothing to close
-constexpr char kBetweenNames = '\x1f', kBeforeClass = '\x1e';
 
 std::string_view text_of(const char* text) {
   return text == nullptr ? std::string_view() : std::string_view(text);
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const auto end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  }
-  return parts;
 }
 
 // Runs `call` while ranges are followed. Out of memory loses this one range.
@@ -54,6 +44,17 @@ GABLE_ENTRY int gable_layers_wanted(void) {
     return gable::runtime().settings.layers == gable::ModuleLayers::automatic ? 1 : 0;
   } catch (const std::exception&) {
     return 0;
+  }
+}
+
+// A sentence of the Python side's for the report. 1: it is to be printed, too, where Python prints.
+GABLE_ENTRY int gable_note(const char* sentence) {
+  try {
+    auto& notes = gable::runtime().notes;
+    notes.record(std::string(text_of(sentence)));
+    return notes.keeps_to_report() ? 0 : 1;
+  } catch (const std::exception&) {
+    return 1;
   }
 }
 
@@ -106,27 +107,22 @@ GABLE_ENTRY int gable_module_open(std::uint64_t token) {
   return followed(kNotFollowed, [&] { return gable::open_module(token); });
 }
 
-// As name_module() says; `names` are separated by the byte 0x1f.
+// As name_module() says; `names` as in names.h.
 GABLE_ENTRY int gable_module_name(std::uint64_t token, int level, const char* names,
                                   const char* dotted) {
   return followed(kNotFollowed, [&] {
-    return gable::name_module(token, level, split(text_of(names), kBetweenNames), text_of(dotted));
+    return gable::name_module(token, level, gable::names_in(names), text_of(dotted));
   });
 }
 
-// The module that was named last on this thread is compiled: of the modules within it name, 0x1e
-// and class, separated by 0x1f, and how many more there are.
+// The module that was named last on this thread is compiled: the modules within it, as in names.h,
+// and how many more there are.
 GABLE_ENTRY void gable_module_compiled(std::uint64_t token, const char* modules,
                                        std::uint32_t left_out) {
   followed(0, [&] {
     gable::CompiledRegion region;
+    region.modules = gable::modules_in(modules);
     region.left_out = left_out;
-    for (const auto module : split(text_of(modules), kBetweenNames)) {
-      const auto end = module.find(kBeforeClass);
-      if (end == std::string_view::npos) continue;
-      region.modules.push_back(
-          {std::string(module.substr(0, end)), std::string(module.substr(end + 1))});
-    }
     gable::runtime().layers.set_compiled(gable::layer_of_module(token), std::move(region));
     return 0;
   });

@@ -138,6 +138,33 @@ std::vector<double> waits_by_layer(const Profile::State& state, const TreeOrder&
   return waits;
 }
 
+// What the modules of compiled regions take: the time of each layer's own kernels goes to its
+// module, or in equal parts to the modules that they were made of, in every region around it.
+void share_among_modules(std::vector<LayerRow>& rows) {
+  for (const LayerRow& row : rows) {
+    if (!row.time_self_ns || !(*row.time_self_ns > 0)) continue;
+    std::vector<std::string> names;
+    if (row.compiled && row.compiled->fused) {
+      for (const SourceModule& module : row.compiled->modules) names.push_back(module.name);
+    } else if (!row.compiled && !row.dotted.empty()) {
+      names.push_back(row.dotted);
+    }
+    if (names.empty()) continue;
+    const double part =
+        *row.time_self_ns /
+        static_cast<double>(names.size() + (row.compiled ? row.compiled->left_out : 0));
+    for (auto around = std::optional(row.id); around;) {
+      LayerRow& region = rows[static_cast<std::size_t>(*around)];
+      around = region.parent;
+      if (!region.compiled) continue;
+      for (SourceModule& module : region.compiled->modules) {
+        if (std::find(names.begin(), names.end(), module.name) != names.end())
+          module.time_ns = module.time_ns.value_or(0) + part;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const Roofline& roofline,
@@ -213,6 +240,7 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
     if (layer == 0) whole = row.time_total_ns;
     if (row.time_total_ns && whole && *whole > 0) row.time_share = *row.time_total_ns / *whole;
   }
+  share_among_modules(rows);
   for (KernelOfLayer& kernel : kernels)
     kernel.row.layer = ids.at({kernel.row.device, kernel.layer});
   std::stable_sort(

@@ -39,14 +39,19 @@ struct ModuleFacts {
   std::optional<std::uint64_t> allocated = std::nullopt;
 };
 
-// A module whose forward pass the framework compiled: its code is one layer.
+// Modules that the framework compiled together: those of a region, in the order of
+// named_modules(), or those that a kernel was made of.
 struct SourceModule {
   std::string name;  // "encoder.0", as PyTorch's users know it
   std::string kind;  // its class
+  // Time of the kernels below the layer that are known to be its own, and an equal part of those
+  // that were made of several modules. Set in reports.
+  std::optional<double> time_ns = std::nullopt;
 };
 struct CompiledRegion {
-  std::vector<SourceModule> modules;  // those within it, in the order of named_modules()
-  std::uint64_t left_out = 0;         // number of further modules
+  std::vector<SourceModule> modules;
+  std::uint64_t left_out = 0;  // number of further modules
+  bool fused = false;          // each kernel of the layer does what all of them do
 };
 
 // Calls of an operator in one layer, with inputs of the same shapes and from the same place.

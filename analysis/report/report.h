@@ -214,7 +214,7 @@ struct LayerRow {
   std::optional<Tokens> tokens;
   Maybe flops_over_forward;  // backward layers: measured FLOPs / the forward's
   std::optional<LayerModel> model;
-  std::optional<CompiledRegion> compiled;      // forward layers that the framework compiled
+  std::optional<CompiledRegion> compiled;      // layers that the framework compiled
   std::optional<RankSpread> spread;            // in a merged report
   std::optional<CollectiveTimes> collectives;  // empty if it has none with a known time
 };

@@ -359,11 +359,13 @@ void fields(auto& f, Of<LayerModel> auto& model) {
 void fields(auto& f, Of<SourceModule> auto& module) {
   f("name", module.name);
   f("class", module.kind);
+  f("time_ns", module.time_ns);
 }
 
 void fields(auto& f, Of<CompiledRegion> auto& region) {
   f.list("modules", region.modules);
   f("left_out", region.left_out);
+  f("fused", region.fused);
 }
 
 void fields(auto& f, Of<Tokens> auto& tokens) {

@@ -169,6 +169,7 @@ LayerId Autograd::turned(LayerId layer, Direction direction) {
     const bool keeps = line[i].direction == Direction::none;
     other = layers_.child(other, line[i].name, keeps ? Direction::none : direction);
     layers_.set_dotted(other, layers_.dotted(ids[i]));
+    if (auto region = layers_.compiled(ids[i])) layers_.set_compiled(other, std::move(*region));
   }
   const MutexLock hold(mutex_);
   return turned_[key] = other;

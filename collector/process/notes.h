@@ -21,6 +21,7 @@ class Notes {
   // From now on say() only adds to the report: what 512 ranks say alike is said by the first of
   // them, and what the others alone have stands in the job's table.
   void keep_to_report() { quiet_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool keeps_to_report() const { return quiet_.load(std::memory_order_relaxed); }
   // Adds the sentence to the report and prints it on stderr ("gable: …"), unless the program has
   // closed stderr, whose number may then be another file's.
   void say(const std::string& sentence);

@@ -2,6 +2,7 @@
 #include "collector/runtime/range_calls.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "collector/layers/thread_state.h"
 #include "collector/process/clock.h"
@@ -59,6 +60,23 @@ const ThreadRanges::Open* module_range(const ThreadRanges& ranges, int level) {
     if (range->token != 0 && level-- == 0) return &*range;
   }
   return nullptr;
+}
+
+// The part of a compiled region that is to be opened in `parent`.
+int open_in(Runtime& rt, ThreadState& thread, ModuleToken token, const ModulePlace& place,
+            std::uint64_t node) {
+  // In backward no range of this thread is around it.
+  const bool alone = node != Autograd::kNoNode;
+  return open_own(rt, thread,
+                  {.layer = place.layer,
+                   .domain = kOwn,
+                   .window = kNoWindow,
+                   .is_step = false,
+                   .start_ticks = 0,
+                   .levels = alone ? rt.layers.node(place.layer).depth : place.levels,
+                   .token = token,
+                   .node = node,
+                   .automatic = true});
 }
 
 // A module that runs within backward runs again: its forward is recomputed.
@@ -200,6 +218,56 @@ bool close_own(int depth) {
 void end_automatic_range() {
   const auto& open = this_thread().ranges.open;
   if (!open.empty() && open.back().automatic) pop_range(kOwn);
+}
+
+int open_part(ModuleToken token) {
+  auto& rt = runtime();
+  auto& thread = this_thread();
+  end_automatic_range();
+  bool inherited = false;
+  const LayerId parent = layer_of_launch(rt, thread, inherited);
+  const auto place = rt.modules.find(thread.modules, parent, token);
+  return place ? open_in(rt, thread, token, *place, rt.autograd.running_node()) : 0;
+}
+
+int name_part(ModuleToken token, const std::vector<std::string_view>& names, std::size_t modules,
+              bool within, std::vector<SourceModule> fused) {
+  auto& rt = runtime();
+  auto& thread = this_thread();
+  end_automatic_range();
+  bool inherited = false;
+  const LayerId parent = layer_of_launch(rt, thread, inherited);
+  const auto node = rt.autograd.running_node();
+  Direction direction = rt.layers.node(parent).direction;
+  if (direction == Direction::none)
+    direction = node != Autograd::kNoNode ? Direction::backward : Direction::forward;
+  ModulePlace place{parent, 0};
+  const std::string around = within ? rt.layers.dotted(parent) : std::string();
+  std::string dotted = around;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const LayerId child = rt.layers.child(place.layer, names[i], direction);
+    if (child == place.layer) break;  // too deep, or too many
+    place.layer = child;
+    ++place.levels;
+    if (i >= modules || (i == 0 && !within)) continue;
+    if (!dotted.empty()) dotted += '.';
+    rt.layers.set_dotted(child, dotted.append(names[i]));
+  }
+  if (!fused.empty() && place.levels > 0) {
+    for (SourceModule& module : fused) {
+      module.name = around + (around.empty() || module.name.empty() ? "" : ".") + module.name;
+      if (module.name.empty()) module.name = module.kind;  // the region's own module
+    }
+    rt.layers.set_compiled(place.layer,
+                           {.modules = std::move(fused), .left_out = 0, .fused = true});
+  }
+  rt.modules.add(parent, token, place);
+  return open_in(rt, thread, token, place, node);
+}
+
+void end_part() {
+  const auto& open = this_thread().ranges.open;
+  if (!open.empty() && open.back().automatic && open.back().token != 0) pop_range(kOwn);
 }
 
 LayerId layer_of_launch(Runtime& rt, ThreadState& thread, bool& inherited) {

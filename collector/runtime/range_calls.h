@@ -5,11 +5,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "analysis/events/events.h"
+#include "analysis/events/layer_model.h"
 #include "collector/layers/module_table.h"
 #include "collector/layers/range_tracker.h"
 
@@ -55,6 +57,17 @@ int name_module(ModuleToken token, int level, const std::vector<std::string_view
 [[nodiscard]] LayerId layer_of_module(ModuleToken token);
 // `automatic`: the range ends when anything of the domain is opened or closed beside it.
 int open_own_range(std::string_view name, Direction direction, bool automatic);
+// A part of a compiled region, which takes the place of the part that is open on the thread, and
+// ends with whatever else opens or closes there. Its token is no module's. In backward it is a
+// layer of backward. Returns its depth, or 0 if it must be named first.
+int open_part(ModuleToken token);
+// Names it and opens it: `names` are the levels below the layer in which the region's kernels are.
+// The first of them, as many as `modules` says, are modules: within that layer's module (`within`),
+// or else the first one is the class of a model. `fused`: the modules of a kernel that was made of
+// several, by such names.
+int name_part(ModuleToken token, const std::vector<std::string_view>& names, std::size_t modules,
+              bool within, std::vector<SourceModule> fused);
+void end_part();
 // Returns true if that ended the outermost module, unless it was run again within backward.
 bool close_own(int depth);
 void end_automatic_range();

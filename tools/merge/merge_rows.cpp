@@ -84,7 +84,10 @@ struct LayerMerge {
     tokens.add(from.tokens);
     only_copies = only_copies && from.time_total_ns == 0.0;
     if (row.dotted.empty()) row.dotted = from.dotted;
-    if (!row.compiled) row.compiled = from.compiled;
+    if (!row.compiled && from.compiled) {
+      row.compiled = from.compiled;
+      for (SourceModule& module : row.compiled->modules) module.time_ns.reset();  // that rank's
+    }
     add_model(from);
     if (!from.time_total_ns) return;
     const double time = *from.time_total_ns;

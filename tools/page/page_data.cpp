@@ -175,17 +175,23 @@ void add_ratios(Rows& rows, const LayerRow& row) {
   rows.add("bandwidth", row.bytes_per_s);
 }
 
-// The modules that torch.compile made one layer of.
+// The modules that torch.compile made one layer of, those that take longest first.
 std::string modules_text(const LayerRow& row) {
   constexpr std::size_t kMost = 12;
   std::string text;
   if (!row.compiled) return text;
-  const auto& modules = row.compiled->modules;
-  for (std::size_t i = 0; i < std::min(modules.size(), kMost); ++i)
+  auto modules = row.compiled->modules;
+  std::stable_sort(modules.begin(), modules.end(), [](const auto& a, const auto& b) {
+    return a.time_ns.value_or(0) > b.time_ns.value_or(0);
+  });
+  for (std::size_t i = 0; i < std::min(modules.size(), kMost); ++i) {
     text += (i == 0 ? "" : ", ") + modules[i].name + " (" + modules[i].kind + ")";
+    if (modules[i].time_ns) text += " " + duration(modules[i].time_ns);
+  }
   const std::uint64_t more =
       modules.size() - std::min(modules.size(), kMost) + row.compiled->left_out;
-  return more > 0 ? text + " and " + std::to_string(more) + " more" : text;
+  if (more > 0) text += " and " + std::to_string(more) + " more";
+  return row.compiled->fused ? text + "; together in each kernel" : text;
 }
 
 void add_model(Rows& rows, const LayerRow& row) {

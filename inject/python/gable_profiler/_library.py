@@ -13,12 +13,15 @@ _FUNCTIONS = {
     "gable_torch_current_node": (None, [ctypes.c_void_p] * 2),
     "gable_torch_attach": (None, [ctypes.c_void_p] + [ctypes.c_size_t] * 3),
     "gable_layers_wanted": (ctypes.c_int, []),
+    "gable_note": (ctypes.c_int, [ctypes.c_char_p]),
     "gable_modules_followed": (None, []),
     "gable_modules_follow": (None, [ctypes.c_void_p]),
     "gable_module_open": (ctypes.c_int, [ctypes.c_uint64]),
     "gable_module_name": (ctypes.c_int, [ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p]),
     "gable_module_compiled": (None, [ctypes.c_uint64, ctypes.c_char_p, ctypes.c_uint32]),
     "gable_module_at": (ctypes.c_uint64, [ctypes.c_int]),
+    "gable_part_function": (ctypes.c_void_p, [ctypes.c_void_p] * 3),
+    "gable_part_name": (ctypes.c_int, [ctypes.c_uint64, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_char_p]),
     "gable_module_gone": (None, [ctypes.c_uint64]),
     "gable_model_begin": (ctypes.c_int, [ctypes.c_int]),
     "gable_model_module": (None, [ctypes.c_uint64] + [ctypes.c_char_p] * 3 + [ctypes.c_uint64]),
@@ -79,6 +82,9 @@ def library():
 def say(sentence):
     """One sentence to the user, as the library says its own."""
     try:
+        loaded = library()
+        if loaded is not None and not loaded.gable_note(sentence.encode("utf-8", "replace")):
+            return
         sys.stderr.write(f"gable: {sentence}\n")
     except Exception:  # no standard error, or a closed one
         pass

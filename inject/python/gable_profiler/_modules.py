@@ -3,7 +3,7 @@
 import functools
 import weakref
 
-from gable_profiler import _dynamo, _generation, _holders, _later, _running, _slot, _tree
+from gable_profiler import _dynamo, _generation, _holders, _later, _regions, _running, _slot, _tree
 from gable_profiler._places import caller
 
 _BETWEEN_NAMES = b"\x1f"
@@ -26,6 +26,7 @@ class Namer:
         self._generation = generation
         self._alive = {}  # token: (weak reference, dotted name, names of levels around that are no layers)
         self._below = {}  # token: {id of a module below it: names that lead to it}
+        self._paths = {}  # token: names that lead to the modules below
         self._loss_base = torch.nn.modules.loss._Loss
         self._chosen = set()  # tokens of the modules that are layers; empty: all are
 
@@ -47,6 +48,21 @@ class Namer:
             except Exception:
                 return -1
         return _later.Body(self._library, open_module, lambda: ended(module))
+
+    def module(self, token):
+        """That is open under this token and has a name; else None."""
+        known = self._alive.get(token)
+        return known[0]() if known is not None else None
+
+    def paths_below(self, module):
+        """{"a.b": the names that lead from the module to one below it}"""
+        token = id(module)
+        if token not in self._paths:
+            self._paths[token] = {".".join(path): path for _, path in _tree.modules_below(module)}
+        return self._paths[token]
+
+    def chooses(self):
+        return bool(self._chosen)
 
     def _name(self, module, token):
         level, names, dotted, left_out = self._place(module, _tree.is_wrapper(module) and not _tree.is_compiled(module))
@@ -129,6 +145,7 @@ class Namer:
     def _forget(self, token):
         self._alive.pop(token, None)
         self._below.pop(token, None)
+        self._paths.pop(token, None)
         self._generation.forget(token)
         self._library.gable_module_gone(token)
 
@@ -153,6 +170,7 @@ def follow(torch, library, steps, description):
     holders = _holders.Holders(torch)
     generation = _generation.Generation(torch, library, description, holders)
     name = _namer = Namer(torch, library, generation, holders)
+    steps.regions = regions = _regions.Regions(torch, library, name)
     unfollowed = _running.Unfollowed(module_class)
 
     # The library calls these. None lets an exception of ours out.
@@ -173,6 +191,7 @@ def follow(torch, library, steps, description):
             if stepping.open:
                 stepping.runs()  # no more, where an exception ended the step
             if library.gable_module_at(0) == 0:
+                regions.look()
                 forward_begins()
             around = generation.begin(module, args, kwargs)
             depth = library.gable_module_open(id(module)) or name(module)

@@ -6,10 +6,10 @@ import sys
 
 
 class _Loader:
-    """Loads torch as it would have been loaded, then lets Gable in."""
+    """Loads a module as it would have been loaded, then lets Gable in."""
 
-    def __init__(self, loader):
-        self._loader = loader
+    def __init__(self, loader, watcher):
+        self._loader, self._watcher = loader, watcher
 
     def __getattr__(self, name):
         return getattr(self._loader, name)
@@ -23,19 +23,20 @@ class _Loader:
         try:
             self._loader.exec_module(module)
         except BaseException:
-            sys.meta_path.insert(0, _Watcher())  # the program may try again
+            sys.meta_path.insert(0, self._watcher)  # the program may try again
             raise
-        _start(module)
+        self._watcher.then(module)
 
 
-class _Watcher:
-    """Stands first on sys.meta_path until torch is looked for."""
+class Watcher:
+    """Stands first on sys.meta_path until the module of that name is looked for. Then calls then(module)."""
 
-    def __init__(self):
+    def __init__(self, name, then):
+        self._name, self.then = name, then
         self._asking = False
 
     def find_spec(self, name, path=None, target=None):
-        if name != "torch" or self._asking:
+        if name != self._name or self._asking:
             return None
         self._asking = True
         try:
@@ -46,7 +47,7 @@ class _Watcher:
             return None
         if self in sys.meta_path:
             sys.meta_path.remove(self)
-        spec.loader = _Loader(spec.loader)
+        spec.loader = _Loader(spec.loader, self)
         return spec
 
 
@@ -76,7 +77,7 @@ def wait_for_torch():
     _waiting = True
     torch = sys.modules.get("torch")
     if torch is None:
-        sys.meta_path.insert(0, _Watcher())
+        sys.meta_path.insert(0, Watcher("torch", _start))
     else:
         from gable_profiler import _running
         _running.when_imported(torch, lambda: _start_imported(torch))
@@ -86,7 +87,7 @@ def _start_imported(torch):
     if sys.modules.get("torch") is torch:
         _start(torch)
     else:  # that import failed; there may be another
-        sys.meta_path.insert(0, _Watcher())
+        sys.meta_path.insert(0, Watcher("torch", _start))
 
 
 def attach(path):

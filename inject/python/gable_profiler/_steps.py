@@ -26,6 +26,7 @@ class Steps:
         self._torch = torch
         self._library = library
         self._description = description
+        self.regions = None  # that are compiled
         self._attached = False
         self.finder = None  # the thread that finds out how nodes are laid out, while it does
         self.stepping = Stepping(library)
@@ -131,6 +132,7 @@ class Steps:
         self._library.gable_step_found(how)
         self._description.step_ended()
         self._description.step_began()
+        self.regions.look()
 
 
 def _optimizers_exist(kind):

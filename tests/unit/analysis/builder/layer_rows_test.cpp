@@ -49,5 +49,25 @@ TEST_F(LayerRowsOf, AParentSavesWhatItsKernelsSaveAndNeverMoreThanItsTime) {
   for (const LayerRow& row : made.layers) EXPECT_LE(*row.saving_ns, *row.time_total_ns);
 }
 
+TEST_F(LayerRowsOf, AModuleHasItsKernelsAndEqualPartsOfThoseThatWereMadeOfSeveral) {
+  const LayerId region = layer({"net"}), fused = layer({"net", "a + b"}), a = layer({"net", "a"});
+  layers.set_dotted(a, "a");
+  layers.set_compiled(
+      region, {.modules = {{"a", "Linear"}, {"b", "ReLU"}, {"c", "Dropout"}}, .left_out = 1});
+  layers.set_compiled(
+      fused,
+      {.modules = {{"a", "Linear"}, {"b", "ReLU"}, {"z", "Z"}}, .left_out = 1, .fused = true});
+  all_windows({{key(region, "own"), 1, 1, 1000},
+               {key(a, "ka"), 1, 1, 2000},
+               {key(fused, "kab"), 1, 1, 4000}});
+  const Report made = report();
+  const auto& modules = layer_at(made, {"net"}).compiled->modules;
+  ASSERT_EQ(modules.size(), 3u);
+  EXPECT_EQ(modules[0].time_ns, 3000);
+  EXPECT_EQ(modules[1].time_ns, 1000);
+  EXPECT_FALSE(modules[2].time_ns) << "no kernel is known to be its";
+  EXPECT_EQ(layer_at(made, {"net", "a + b"}).compiled->modules[2].time_ns, 1000);
+}
+
 }  // namespace
 }  // namespace gable::tests

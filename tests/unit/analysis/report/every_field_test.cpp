@@ -160,6 +160,8 @@ TEST(EveryField, MergedReportsHaveIt) {
       lines(without_effect(report, "/", merged)),
       lines({// That of who merges, and the kind of GPU.
              "/gable/version", "/kernels/device",
+             // Each rank's own.
+             "/layers/compiled/modules/time_ns",
              // A merged report has no operators: which kernels are whose is known of one rank.
              "/memory/allocator_peak_bytes", "/memory/begin/at", "/memory/begin/bytes",
              "/memory/begin/layer", "/memory/begin/operator", "/memory/device", "/memory/end/at",

@@ -78,7 +78,7 @@ inline LayerRow full_layer(Values& v) {
   model.saving_ns = v;
   model.roof = {v, Bound::compute, "dram", MemoryLevel::dram, "theoretical", v, v};
   model.allocated_bytes = v;
-  row.compiled = CompiledRegion{{{"a.b.0", "Linear"}, {"a.b.1", "ReLU"}}, v.whole()};
+  row.compiled = CompiledRegion{{{"a.b.0", "Linear", v}, {"a.b.1", "ReLU", v}}, v.whole(), true};
   row.spread = RankSpread{v.whole(), v, v, v, v, 1};
   row.collectives = CollectiveTimes{v, v, v, v};
   return row;

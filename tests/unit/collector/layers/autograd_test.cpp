@@ -245,5 +245,14 @@ TEST_F(Backward, LayersWithoutADirectionKeepNone) {
   EXPECT_EQ(autograd_.turned(inner, Direction::backward), back);
 }
 
+TEST_F(Backward, OfACompiledRegionBackwardIsCompiledToo) {
+  const LayerId region = layers_.child(0, "Net", Direction::forward);
+  layers_.set_compiled(region, {.modules = {{"a", "Linear"}}, .left_out = 2});
+  const auto back = layers_.compiled(autograd_.turned(region, Direction::backward));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->modules.at(0).name, "a");
+  EXPECT_EQ(back->left_out, 2u);
+}
+
 }  // namespace
 }  // namespace gable

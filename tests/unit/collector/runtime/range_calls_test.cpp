@@ -91,6 +91,79 @@ TEST_F(RangeCalls, AnAutomaticRangeEndsWhenAnythingIsOpenedBesideIt) {
   EXPECT_FALSE(close_own(1)) << "no module was open";
 }
 
+TEST_F(RangeCalls, PartsOfACompiledRegionTakeTurns) {
+  EXPECT_EQ(name_module(501, -1, {"P"}, "p"), 1);
+  EXPECT_EQ(open_part(1), 0);
+  EXPECT_EQ(layer(), "P");
+  EXPECT_EQ(name_part(1, {"a", "b"}, 2, true, {}), 2);
+  EXPECT_EQ(layer(), "P/a/b");
+  EXPECT_EQ(open_part(2), 0) << "which ends the part that was open";
+  EXPECT_EQ(layer(), "P");
+  EXPECT_EQ(name_part(2, {"a", "b + c"}, 1, true, {{"a.b", "Linear"}, {"", "Net"}}), 2);
+  EXPECT_EQ(layer(), "P/a/b + c");
+  EXPECT_EQ(open_part(1), 2);
+  EXPECT_EQ(layer(), "P/a/b");
+  end_part();
+  EXPECT_EQ(layer(), "P");
+  end_part();
+  EXPECT_EQ(layer(), "P");
+  EXPECT_TRUE(close_own(1));
+
+  const LayerId p = rt.layers.child(0, "P", Direction::forward);
+  const LayerId a = rt.layers.child(p, "a"), b = rt.layers.child(a, "b");
+  EXPECT_EQ(rt.layers.dotted(a), "p.a");
+  EXPECT_EQ(rt.layers.dotted(b), "p.a.b");
+  const LayerId both = rt.layers.child(a, "b + c");
+  EXPECT_EQ(rt.layers.dotted(both), "");
+  EXPECT_FALSE(rt.layers.compiled(b));
+  const auto region = rt.layers.compiled(both);
+  ASSERT_TRUE(region && region->fused);
+  ASSERT_EQ(region->modules.size(), 2u);
+  EXPECT_EQ(region->modules[0].name, "p.a.b");
+  EXPECT_EQ(region->modules[0].kind, "Linear");
+  EXPECT_EQ(region->modules[1].name, "p");
+}
+
+TEST_F(RangeCalls, PartsOfACompiledFunctionStandBelowTheModelsClass) {
+  EXPECT_EQ(open_part(11), 0);
+  EXPECT_EQ(name_part(11, {"Net", "x"}, 2, false, {}), 1);
+  EXPECT_EQ(layer(), "Net/x");
+  EXPECT_EQ(open_part(12), 0);
+  EXPECT_EQ(name_part(12, {}, 0, true, {}), 1) << "of the function itself";
+  EXPECT_NE(layer(), "Net/x");
+  end_part();
+  const LayerId net = rt.layers.child(0, "Net", Direction::forward);
+  EXPECT_EQ(rt.layers.dotted(net), "");
+  EXPECT_EQ(rt.layers.dotted(rt.layers.child(net, "x")), "x");
+}
+
+TEST_F(RangeCalls, AModelsOwnPartInAKernelHasItsClassForAName) {
+  EXPECT_EQ(name_module(531, -1, {"R"}, ""), 1);
+  EXPECT_EQ(name_part(31, {"self + a"}, 0, true, {{"", "R"}, {"a", "ReLU"}}), 2);
+  close_own(1);
+  const LayerId r = rt.layers.child(0, "R", Direction::forward);
+  const auto region = rt.layers.compiled(rt.layers.child(r, "self + a"));
+  ASSERT_TRUE(region);
+  EXPECT_EQ(region->modules.at(0).name, "R");
+  EXPECT_EQ(region->modules.at(1).name, "a");
+}
+
+TEST_F(RangeCalls, APartEndsWithWhatIsAroundItOrOpensBesideIt) {
+  EXPECT_EQ(name_module(521, -1, {"Q"}, ""), 1);
+  EXPECT_GT(name_part(21, {"a"}, 1, true, {}), 0);
+  EXPECT_EQ(open_module(522), 0);
+  EXPECT_EQ(layer(), "Q");
+  EXPECT_GT(name_part(21, {"a"}, 1, true, {}), 0);
+  EXPECT_TRUE(close_own(1));
+  EXPECT_EQ(open_module_at(0), 0u);
+  EXPECT_EQ(open_own_range("loss", Direction::forward, true), 1);
+  end_part();
+  EXPECT_EQ(layer(), "loss") << "that is no part";
+  EXPECT_EQ(name_part(22, {"after"}, 1, true, {}), 1);
+  EXPECT_EQ(layer(), "after");
+  end_part();
+}
+
 TEST_F(RangeCalls, OnlyRangesThatBeganInTheOpenWindowAreTimed) {
   push_range(0, "before", Direction::none);
   rt.hot.span_window.store(7);

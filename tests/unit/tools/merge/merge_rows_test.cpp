@@ -59,6 +59,7 @@ TEST(MergeRows, NamesThatOneRankKnows) {
   Report one = rank_of(0, 10, 1), other = rank_of(1, 10, 1);
   other.layers[1].dotted = "net";
   other.layers[1].compiled.emplace().left_out = 3;
+  other.layers[1].compiled->modules.push_back({"a", "Linear", 5});
   Report third = other;
   third.run.rank = 2;
   third.layers[1].dotted = "other";
@@ -66,6 +67,7 @@ TEST(MergeRows, NamesThatOneRankKnows) {
   const LayerRow row = merged({one, other, third}).layers.at(1);
   EXPECT_EQ(row.dotted, "net");
   EXPECT_EQ(row.compiled->left_out, 3u);
+  EXPECT_FALSE(row.compiled->modules.at(0).time_ns) << "that was one rank's";
 }
 
 TEST(MergeRows, ALayerThatOnlyCopiesHasNoTime) {

@@ -172,6 +172,17 @@ TEST(PageLayers, ModulesOfACompiledLayer) {
   EXPECT_EQ(modules_of(14, 5), twelve + " and 7 more");
 }
 
+TEST(PageLayers, ModulesOfACompiledLayerByTheirTime) {
+  LayerRow row;
+  row.compiled.emplace().modules = {{"a", "Linear"}, {"b", "ReLU", 1500}, {"c", "Linear", 2e6}};
+  EXPECT_EQ(layer_rows(report_of({row}))[0]["$modules"],
+            "c (Linear) 2.00 ms, b (ReLU) 1.50 us, a (Linear)");
+  row.compiled->fused = true;
+  row.compiled->modules.resize(2);
+  EXPECT_EQ(layer_rows(report_of({row}))[0]["$modules"],
+            "b (ReLU) 1.50 us, a (Linear); together in each kernel");
+}
+
 TEST(PageLayers, NumbersHaveFiveDigits) {
   const auto text = [](double value) {
     LayerRow row;

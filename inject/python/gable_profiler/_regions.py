@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of a compiled region have the layers of the modules that Inductor made them of.
+
+When Inductor has written the code that launches them, its graph still says which modules each launch comes from. While layers are wanted,
+that code has a call before each launch, which opens the layer: a part of the region. Its lines stay the same, and when the queue is
+complete it is again what Inductor wrote.
+"""
+import ast
+import bisect
+import ctypes
+import functools
+import re
+import sys
+import threading
+
+from gable_profiler import _dynamo, _library, _startup, _tree
+
+_OPEN, _NAME = "_gable_part", "_gable_name_part"  # in a class two underscores would be another name
+_MOST_PARTS = 1 << 15  # numbers of parts are no address, as tokens of modules are
+_MOST_NAMED = 3  # modules of one kernel are named
+_BETWEEN_NAMES, _BEFORE_CLASS = "\x1f", "\x1e"
+_OPERATORS = ("extern_kernels", "aten", "inductor_ops", "_quantized")
+# getattr(L['self'].blocks[0].ff, '0'), L['self']._modules['blocks'], L['self'].blocks.0
+_ROOT = re.compile(r"(?:getattr\()*([LG]\[(?:'[^']*'|\"[^\"]*\")\]|[A-Za-z_]\w*)")
+_STEP = re.compile(r"\._modules\['([^']+)'\]|\.([A-Za-z_0-9]\w*)|\[['\"]?([^'\"\]]+)['\"]?\]|, ['\"]([^'\"]+)['\"]\)")
+_NOT_RUN = ("get_args", "benchmark_compiled_module")
+_WRAPPERS = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
+
+
+def _parsed(path):
+    """(what it begins with, the names below, the text of these)"""
+    root = _ROOT.match(path)
+    if root is None:
+        return path, (), ""
+    steps = (next(filter(None, step.groups())) for step in _STEP.finditer(path, root.end()))
+    return root.group(1), tuple(step for step in steps if step not in _WRAPPERS), path[root.end() + 1:]
+
+
+def _class_of(kind):
+    return kind.__name__ if isinstance(kind, type) else str(kind).rpartition(".")[2]
+
+
+class _Origin:
+    """A module by the names that Dynamo has for it, as in nn_module_stack: from the outermost module that was called in the region."""
+    __slots__ = ("root", "names", "text", "kind", "outermost", "outermost_kind")
+
+    def __init__(self, stack):
+        (outermost, outermost_kind), *_ = stack
+        path, kind = stack[-1]
+        self.root, self.names, self.text = _parsed(path)
+        self.kind = _class_of(kind)
+        self.outermost = _parsed(outermost)[1]  # names from `root`
+        self.outermost_kind = _class_of(outermost_kind)
+
+    def key(self):
+        return (*self.frame(), self.names)
+
+    def frame(self):
+        """The same for all modules of one call."""
+        return self.root, self.outermost, self.outermost_kind
+
+
+def _module_of(node):
+    """Of a node of the graph; None where it comes from no module's code."""
+    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
+    return _Origin(list(stack.values())) if stack else None
+
+
+def _is_work(node):
+    """Neither a view nor a constant, which may have been made for all."""
+    return not (getattr(node.target, "is_view", False) or getattr(node.target, "__name__", "") == "getitem" or not node.all_input_nodes)
+
+
+class _Launch:
+    """A node of Inductor's schedule, which launches a kernel."""
+    __slots__ = ("is_computed", "shares_kernels", "buffers", "origins")
+
+    def __init__(self, scheduled, places):
+        is_extern = scheduled.is_extern()
+        self.is_computed = not is_extern and not type(scheduled).__name__.startswith("Nop")  # by a kernel of Inductor's own
+        self.shares_kernels = getattr(scheduled.get_device(), "type", "") == "cpu"
+        self.buffers = tuple((getattr(scheduled, "get_buffer_names", None) or scheduled.get_names)())  # that it writes
+        nodes, own = {}, []
+        for each in scheduled.get_nodes():
+            if each.node is None:
+                continue
+            nodes.update(dict.fromkeys(_origins(each.node)))
+            own.append(getattr(each.node, "origin_node", None))
+        ordered = sorted(nodes, key=places)
+        working = list(filter(_is_work, ordered)) or ordered
+        if is_extern:  # what it was made for, not what its inputs are views of
+            working = [node for node in own if node is not None] or working[-1:]
+        found = {}
+        for node in working:
+            module = _module_of(node)
+            if module is not None:
+                found.setdefault(module.key(), module)
+        self.origins = tuple(found.values())
+
+
+def _origins(buffer):
+    ask = getattr(buffer, "get_origins", None)
+    return ask() if ask is not None else buffer.origins
+
+
+def _places_in_graphs():
+    known = {}
+
+    def place(node):
+        if node not in known:
+            known.update((each, i) for i, each in enumerate(node.graph.nodes))
+        return known.get(node, -1)
+    return place
+
+
+def _chain_of(expression):
+    """torch.ops.aten.mm(x)[0] gives ["torch", "ops", "aten", "mm"]; nothing where it does not begin with a name."""
+    names = []
+    while isinstance(expression, (ast.Attribute, ast.Call, ast.Subscript)):
+        if isinstance(expression, ast.Attribute):
+            names.append(expression.attr)
+        expression = expression.func if isinstance(expression, ast.Call) else expression.value
+    return [expression.id, *reversed(names)] if isinstance(expression, ast.Name) else []
+
+
+def _calls_operator(chain):
+    return len(chain) > 1 and (chain[0] in _OPERATORS or chain[:2] == ["torch", "ops"])
+
+
+def _kernels_of(tree):
+    """Names of what async_compile makes."""
+    return {target.id for statement in tree.body if isinstance(statement, ast.Assign) and _chain_of(statement.value)[:1] == ["async_compile"]
+            for target in statement.targets if isinstance(target, ast.Name)}
+
+
+class _Marking:
+    """Puts the calls into the code of one module that Inductor has written. `lines` are those where the code of each of `launches`
+    begins; where Inductor has lost them, as where it makes several functions for CUDA graphs, None."""
+
+    def __init__(self, tree, lines, launches, number_for):
+        self._kernels, self._lines, self._launches, self._number_for = _kernels_of(tree), lines, launches, number_for
+        self._writer = {buffer: i for i, launch in enumerate(launches) for buffer in launch.buffers}
+        self._entered = 0
+        self._waiting, self._seen = set(), set()  # places of launches: whose kernel has not been seen, and whose has been
+        self.found = 0
+
+    def _by_line(self, statement, is_kernel):
+        until = bisect.bisect_right(self._lines, statement.lineno)
+        self._waiting.update(i for i in range(self._entered, until) if self._launches[i].is_computed)
+        self._entered = until
+        if not is_kernel or not self._waiting:
+            return {until - 1} if until else set()
+        found = set(self._waiting)  # in C++ several may share a kernel
+        self._waiting.clear()
+        return found
+
+    def _by_buffers(self, statement, is_kernel):
+        """What a kernel reads was written by earlier launches."""
+        writers = {self._writer[node.id] for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id in self._writer}
+        found = {max(writers)} if writers else set()
+        if is_kernel:
+            found |= {i for i in writers - self._seen if self._launches[i].is_computed and self._launches[i].shares_kernels}
+        self._seen |= found
+        return found
+
+    def _number(self, statement):
+        """Of the part that the statement launches kernels of; 0: of none; None: it launches nothing."""
+        call = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
+        chain = _chain_of(call) if isinstance(call, ast.Call) else []
+        is_kernel = bool(chain) and chain[0] in self._kernels
+        if not is_kernel and not _calls_operator(chain):
+            return None
+        found = (self._by_buffers if self._lines is None else self._by_line)(statement, is_kernel)
+        origins = {origin.key(): origin for i in sorted(found) for origin in self._launches[i].origins}
+        return self._number_for(tuple(origins.values())) if origins else 0
+
+    def of(self, body):
+        """The statements, with the calls."""
+        marked = []
+        for statement in body:
+            for inner in ("body", "orelse", "finalbody"):
+                if getattr(statement, inner, None):
+                    setattr(statement, inner, self.of(getattr(statement, inner)))
+            number = self._number(statement)
+            if number is not None:
+                self.found += 1
+                marked.append(_at(statement, f"{_OPEN}({number}) or {_NAME}({number})" if number else f"{_OPEN}(0)"))
+            marked.append(statement)
+        return marked
+
+
+def _at(statement, text):
+    made = ast.parse(text).body[0]
+    for node in ast.walk(made):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = statement.lineno
+            node.col_offset = node.end_col_offset = statement.col_offset
+    return made
+
+
+def _functions(body, outer=()):
+    for statement in body:
+        if isinstance(statement, ast.ClassDef):
+            yield from _functions(statement.body, (*outer, statement.name))
+        elif isinstance(statement, ast.FunctionDef):
+            yield (*outer, statement.name), statement
+
+
+def _codes(code, outer=()):
+    """{names that lead to it: code} of a module's functions, and of those of its classes."""
+    found = {}
+    for inner in code.co_consts:
+        if hasattr(inner, "co_code"):
+            found[(*outer, inner.co_name)] = inner
+            if not outer:
+                found.update(_codes(inner, (inner.co_name,)))
+    return found
+
+
+class Regions:
+    def __init__(self, torch, library, namer):
+        self._torch, self._library, self._namer = torch, library, namer
+        self._launches = {}  # of the code in a file: what its schedule launches, until it is marked
+        self._parts = {}  # number: the modules
+        self._numbers = {}  # the other way around
+        self._within = {}  # of what Dynamo calls a frame: whether its names are those within the module that is open around the region
+        self._codes = []  # (function, its code, the code with calls)
+        self._marked = False  # the functions have it
+        self._seen = 0  # modules that Inductor wrote
+        self._cached = 0  # of these, regions whose modules nobody kept
+        self._mutex = threading.Lock()
+        self._follows = False  # what Inductor writes
+        self._open = None
+        for function in (*vars(Regions).values(), _Launch.__init__):
+            if hasattr(function, "__code__"):
+                _dynamo.keep_out(torch, function, callees=False)
+        name = "torch._inductor.debug"
+        if name in sys.modules:
+            self._follow(sys.modules[name])
+        else:
+            sys.meta_path.insert(0, _startup.Watcher(name, self._follow))
+
+    def _follow(self, debug):
+        """Inductor tells its debugging aids what it has written."""
+        try:
+            context = debug.DebugContext
+            from torch._inductor.virtualized import V
+            regions = self
+
+            def output_code(self, filename, *args, **kwargs):
+                regions._wrote(V.graph, filename)
+                return context.__getattr__(self, "output_code")(filename, *args, **kwargs)
+
+            _dynamo.keep_out(self._torch, output_code, callees=True)
+            if not hasattr(context, "output_code"):
+                context.output_code = output_code
+                self._follows = True
+        except Exception:  # another PyTorch: its regions are one layer each
+            pass
+
+    def _wrote(self, graph, filename):
+        try:
+            places = _places_in_graphs()
+            if filename.endswith(".py"):
+                nodes = [node for node in graph.scheduler.nodes
+                         if any(each.node is not None and _origins(each.node) for each in node.get_nodes())]
+                self._launches[filename] = [_Launch(node, places) for node in nodes]
+        except Exception:
+            pass
+
+    # --- between two forwards
+
+    def look(self):
+        """What was compiled since the last time is followed from now on."""
+        try:
+            if self._follows and not self._library.gable_queue_complete():
+                self._look()
+        except Exception:  # regions are one layer each
+            self._launches.clear()
+
+    def _look(self):
+        cache = sys.modules.get("torch._inductor.codecache")
+        if cache is None:
+            return
+        code = cache.PyCodeCache
+        modules = code.modules if hasattr(code, "modules") else code.cache.values()
+        if (len(modules) == self._seen and self._marked) or not self._mutex.acquire(blocking=False):
+            return
+        try:
+            modules = list(modules)
+            if len(modules) < self._seen:  # PyTorch has forgotten them
+                self._seen = 0
+            for module in modules[self._seen:]:
+                if hasattr(module, "call"):
+                    self._mark(code, module)
+            self._seen = len(modules)
+            if not self._marked:
+                self._marked = True
+                for function, _, marked in self._codes:
+                    function.__code__ = marked
+        finally:
+            self._mutex.release()
+
+    def _mark(self, cache, module):
+        launches = self._launches.pop(module.__file__, None)
+        if launches is None:
+            self._cached += 1
+            if self._cached == 1:
+                self._say_cached()
+            return
+        lines = (cache.linemaps.get(module.__file__) or [()])[0]
+        if len(lines) != len(launches):
+            lines = None
+        with open(module.__file__, encoding="utf-8") as file:
+            tree = ast.parse(file.read())
+        marking = _Marking(tree, lines, launches, functools.partial(self._number_for, module.__file__))
+        names = []
+        for name, function in _functions(tree.body):
+            if name[-1] in _NOT_RUN:
+                continue
+            before, last = marking.found, function.body[-1]
+            body = marking.of(function.body)
+            if marking.found == before:
+                continue
+            function.body = [ast.copy_location(ast.Try(body=body, handlers=[], orelse=[], finalbody=[_at(last, f"{_OPEN}(0)")]), last)]
+            names.append(name)
+        codes = _codes(compile(ast.fix_missing_locations(tree), module.__file__, "exec"))
+        self._make_open()
+        vars(module).update({_OPEN: self._open, _NAME: self._name})
+        for name in names:
+            function = vars(module).get(name[0])
+            for inner in name[1:]:
+                function = vars(function).get(inner)
+            if hasattr(function, "__code__") and name in codes:
+                self._codes.append((function, function.__code__, codes[name]))
+                if self._marked:
+                    function.__code__ = codes[name]
+
+    def _number_for(self, code, origins):
+        """`code`: a region's forward and backward are parts of their own."""
+        key = code, tuple(origin.key() for origin in origins)
+        number = self._numbers.get(key)
+        if number is None:
+            if len(self._parts) >= _MOST_PARTS:
+                return 0
+            number = self._numbers[key] = len(self._parts) + 1
+            self._parts[number] = origins
+        return number
+
+    def _make_open(self):
+        if self._open is not None:
+            return
+        api = ctypes.pythonapi
+        pointer = lambda function: ctypes.cast(function, ctypes.c_void_p).value  # noqa: E731
+
+        class Method(ctypes.Structure):
+            _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("text", ctypes.c_char_p)]
+
+        one_object = 0x0008  # METH_O
+        function = self._library.gable_part_function(pointer(api.PyLong_AsLong), pointer(api.Py_IncRef), id(None))
+        self._method = Method(_OPEN.encode(), function, one_object, None)
+        api.PyCFunction_NewEx.restype, api.PyCFunction_NewEx.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
+        api.Py_IncRef(ctypes.py_object(self._method))  # for ever: code that calls it may outlive us
+        self._open = api.PyCFunction_NewEx(ctypes.addressof(self._method), None, None)
+
+    def _say_cached(self):
+        _library.say("torch.compile took code from its cache on disk, which does not keep what modules kernels come from: such a region is "
+                     "one layer. With TORCHINDUCTOR_FX_GRAPH_CACHE=0 it is compiled anew, and has its modules' layers.")
+
+    # --- while the code runs
+
+    def _name(self, number):
+        """Opens a part that has no name yet below the layer that is open. Or the queue is complete."""
+        try:
+            names, modules, within, fused = self._names(self._parts[number])
+            texts = (_BETWEEN_NAMES.join(each).encode("utf-8", "replace") for each in (names, fused))
+            if self._library.gable_part_name(number, next(texts), modules, within, next(texts)) < 0:
+                self._leave()
+        except Exception:  # these kernels are the region's
+            pass
+
+    def _leave(self):
+        if not self._mutex.acquire(blocking=False):
+            return  # the next call does it
+        try:
+            self._marked = False
+            for function, plain, _ in self._codes:
+                function.__code__ = plain
+        finally:
+            self._mutex.release()
+
+    def _names(self, origins):
+        """(levels below the layer that is open, how many of them are modules, whether these are within the layer's own, the modules
+        where there are several)"""
+        if self._namer.chooses():
+            return (), 0, 1, ()
+        module = self._namer.module(self._library.gable_module_at(0))
+        resolved = {self._resolved(origin, module): origin.kind for origin in origins}
+        within = all(within for _, within in resolved)
+        every = [names for names, _ in resolved]
+        shared = 0
+        while len(every) > 1 and all(len(names) > shared and names[shared] == every[0][shared] for names in every):
+            shared += 1
+        if len(every) == 1:
+            return every[0], len(every[0]), int(within), ()
+        labels = [".".join(names[shared:]) or "self" for names in every]
+        more = [f"{len(labels) - _MOST_NAMED} more"] if len(labels) > _MOST_NAMED else []
+        fused = [".".join(names if is_within else names[1:]) + _BEFORE_CLASS + kind for (names, is_within), kind in resolved.items()]
+        return (*every[0][:shared], " + ".join((*labels[:_MOST_NAMED], *more))), shared, int(within), fused
+
+    def _resolved(self, origin, module):
+        """(names, whether they are within the module of the layer that is open)"""
+        if module is not None:
+            below = self._namer.paths_below(module)
+            without = tuple(name for name in origin.names if name != "module")
+            is_it = bool(origin.outermost) or origin.outermost_kind == _tree.class_name(_tree.unwrapped(module))
+            for names in (below.get(origin.text), origin.names, without):
+                if is_it and names is not None and (not names or ".".join(names) in below):
+                    self._within[origin.frame()] = True
+                    return names, True
+            self._within[origin.frame()] = False
+        if self._within.get(origin.frame(), bool(origin.outermost)):
+            return origin.names, True
+        return (origin.outermost_kind, *origin.names[len(origin.outermost):]), False

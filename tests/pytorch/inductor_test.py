@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of regions that Inductor compiles have the layers of the modules that they come from."""
+import collections
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "recordings"))
+import gable_run  # noqa: E402
+
+GPU = os.path.join(HERE, "gpu.jsonl")
+PYTHON = os.environ.get("GABLE_TORCH_PYTHON", "")
+PROGRAM = os.path.join(HERE, "inductor.py")
+STEPS = "60"
+# PyTorch up to 2.8 tells nothing, or not all, of the modules of backward.
+OLD = bool(os.environ.get("GABLE_OLD_TORCH"))
+
+
+def cache(how, anew):
+    """Each program has a cache of its own: Inductor does not see that it was told to write other functions."""
+    return {"TORCHINDUCTOR_CACHE_DIR": gable_run.work("inductor-cache-" + how), "TORCHINDUCTOR_FX_GRAPH_CACHE": "0" if anew else "1"}
+
+
+@functools.lru_cache(maxsize=None)
+def plain(how, again=False):
+    """`again`: its code is in the cache."""
+    dropped = ("GABLE_OPTIONS", "PYTHONPATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
+    environment = {name: value for name, value in os.environ.items() if name not in dropped}
+    environment.update(cache(how, anew=False), GABLE_PLAYBACK=GPU,
+                       LD_LIBRARY_PATH=os.path.join(os.environ["GABLE_BUILD"], "lib", "playback"))
+    return subprocess.run([PYTHON, PROGRAM, how, STEPS], capture_output=True, text=True, timeout=600, env=environment, check=True).stdout
+
+
+class Inductor(gable_run.ReportTest):
+    @classmethod
+    def setUpClass(cls):
+        for how in ("module", "function", "partitions"):
+            shutil.rmtree(cache(how, True)["TORCHINDUCTOR_CACHE_DIR"], ignore_errors=True)
+
+    def report(self, how, anew=True):
+        wanted = plain(how, again=not anew)
+        run = gable_run.run_profile(GPU, f"inductor-{how}-{anew}", "--", PYTHON, PROGRAM, how, STEPS, environment=cache(how, anew))
+        self.assertEqual((run.code, run.violations), (0, ""), run.err)
+        self.assertEqual(run.out, wanted, "losses bit by bit, a traceback, and nothing left in the code that Inductor wrote")
+        self.assertIn("the head fails", wanted)
+        self.assertIn("(0, 2)", wanted)
+        self.assert_sound(run.report)
+        return run.report
+
+    def own_kernels(self, report, direction):
+        """{path: [what the kernel stands for]} of the layers that launch kernels."""
+        paths = {row["id"]: ("/".join(row["path"]), row["direction"]) for row in report.document["layers"]}
+        found = collections.defaultdict(list)
+        for kernel in report.document["kernels"]:
+            path, way = paths[kernel["layer"]]
+            if way == direction:
+                found[path] += [kernel["symbol"]] * round(kernel["launches"])
+        return {path: sorted(kernels) for path, kernels in found.items()}
+
+    def assert_forward(self, report):
+        wanted = {}
+        for i in range(2):
+            block = f"Net/blocks/{i}"
+            for part in ("first", "second"):
+                wanted[f"{block}/{part}"] = [f"forward:blocks.{i}.{part}"]
+                wanted[f"{block}/{part}/linear"] = ["addmm"]
+            wanted[f"{block}/act"] = ["fused"]
+        wanted.update({"Net/blocks/0/norm": ["fused"], "Net/blocks/0 + 1.norm": ["fused"], "Net/blocks/0 + 1": ["fused"]})
+        wanted.update({"Net/head": ["forward:head"], "Net/head/linear": ["addmm"]})
+        self.assertEqual(self.own_kernels(report, "forward"), wanted)
+
+    def assert_backward(self, report):
+        found = self.own_kernels(report, "backward")
+        if OLD:
+            for kernels in self.own_kernels(report, "forward").values():
+                self.assertFalse([kernel for kernel in kernels if "backward:" in kernel])
+            return
+        for place in ("blocks.0.first", "blocks.0.second", "blocks.1.first", "blocks.1.second", "head"):
+            path = "Net/" + place.replace(".", "/")
+            self.assertEqual([each for each in found[path] if each != "fused"], ["backward:" + place])
+            self.assertEqual(found[path + "/linear"].count("mm"), 2, "of its input and of its weight")
+        self.assertNotIn("Net", found)
+        self.assertIn("Net/blocks/0/act + first", found)
+
+    def test_a_compiled_module(self):
+        report = self.report("module")
+        self.assert_forward(report)
+        self.assert_backward(report)
+        layers = {"/".join(path): row for (path, way), row in report.layers.items() if way == "forward"}
+        for path in ("Net/blocks/0", "Net/blocks/1/first/linear", "Net/head"):
+            self.assertEqual(layers[path]["dotted"], path[len("Net/"):].replace("/", "."))
+        fused = layers["Net/blocks/0 + 1.norm"]
+        each = fused["time_ns"]["self"] / 2
+        self.assertEqual(fused["compiled"], {"fused": True, "left_out": 0, "modules": [
+            {"name": "blocks.0", "class": "Block", "time_ns": each}, {"name": "blocks.1.norm", "class": "LayerNorm", "time_ns": each}]})
+        region = layers["Net"]["compiled"]
+        times = {module["name"]: module["time_ns"] for module in region["modules"]}
+        self.assertFalse(region["fused"])
+        self.assertEqual(times["blocks.0.act"], layers["Net/blocks/0/act"]["time_ns"]["self"])
+        self.assertIsNone(times["blocks"], "a list of modules launches nothing")
+        self.assert_close(sum(time for time in times.values() if time), layers["Net"]["time_ns"]["total"], "all kernels have a module")
+
+    def test_a_compiled_function_that_calls_a_model(self):
+        report = self.report("function")
+        self.assert_forward(report)
+        self.assert_backward(report)
+
+    @unittest.skipIf(OLD, "it makes no such functions")
+    def test_code_in_functions_that_become_cuda_graphs(self):
+        report = self.report("partitions")
+        self.assert_forward(report)
+        self.assert_backward(report)
+
+    def test_code_from_the_cache_on_disk(self):
+        """Whoever ran the program before without Gable has it."""
+        plain("module")  # fills it
+        report = self.report("module", anew=False)
+        self.assertEqual(list(self.own_kernels(report, "forward")), ["Net"])
+        self.assertEqual(list(self.own_kernels(report, "backward")), ["Net"])
+        if not OLD:  # which has no such cache unless it is asked for
+            said = [note for note in report.run["notes"] if "TORCHINDUCTOR_FX_GRAPH_CACHE=0" in note]
+            self.assertEqual(len(said), 1)
+            self.assertEqual(report.table.count("TORCHINDUCTOR_FX_GRAPH_CACHE=0"), 1)
+
+
+if __name__ == "__main__":
+    if not PYTHON:
+        print("Skipped: no Python with PyTorch (scripts/setup.sh --torch BUILD).")
+        sys.exit(gable_run.SKIPPED)
+    unittest.main()

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the calls go in code as Inductor writes it for a GPU, and what Dynamo's names of modules say. Needs no PyTorch."""
+import ast
+import os
+import sys
+import textwrap
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["GABLE_BUILD"], "lib", "python"))
+from gable_profiler import _regions  # noqa: E402
+
+CODE = """\
+import torch
+aten = torch.ops.aten
+triton_poi_fused_relu_0 = async_compile.triton('triton_poi_fused_relu_0', '''
+def triton_poi_fused_relu_0(in_out_ptr0): pass
+''', device_str='cuda')
+triton_red_fused_sum_1 = async_compile.triton('triton_red_fused_sum_1', '''pass''', device_str='cuda')
+def partition_0(args):
+    arg0_1, arg1_1 = args
+    args.clear()
+    with torch.cuda._DeviceGuard(0):
+        torch.cuda.set_device(0)
+        buf0 = empty_strided_cuda((8, 8), (8, 1), torch.float32)
+        extern_kernels.mm(arg0_1, reinterpret_tensor(arg1_1, (8, 8), (1, 8), 0), out=buf0)
+        buf1 = buf0; del buf0  # reuse
+        stream0 = get_raw_stream(0)
+        triton_poi_fused_relu_0.run(buf1, 64, stream=stream0)
+        buf2 = torch.ops.aten.topk.default(buf1, 2)
+        buf3 = buf2[0]
+        buf5 = empty_strided_cuda((), (), torch.float32)
+        triton_red_fused_sum_1.run(buf3, buf1, buf5, 1, 16, stream=stream0)
+        aten.normal_(buf5)
+    return (buf5, )
+"""
+
+
+class Launch:
+    def __init__(self, name, computed, *buffers):
+        self.is_computed, self.shares_kernels, self.buffers, self.origins = computed, False, buffers, (Origin(name),)
+
+
+class Origin:
+    def __init__(self, name):
+        self.name = name
+
+    def key(self):
+        return self.name
+
+
+LAUNCHES = [Launch("fc", False, "buf0"), Launch("relu", True, "buf1"), Launch("topk", False, "buf2"),
+            Launch("topk", False, "buf3"), Launch("loss", True, "buf5")]
+
+
+class Marking(unittest.TestCase):
+    def marked(self, lines):
+        """{the statement, as far as its first parenthesis: what the call before it opens; 0: nothing}"""
+        tree = ast.parse(CODE)
+        opened = []
+
+        def number_for(origins):
+            opened.append(" ".join(origin.name for origin in origins))
+            return len(opened)
+
+        marking = _regions._Marking(tree, lines, LAUNCHES, number_for)
+        (_, function), = _regions._functions(tree.body)
+        body = marking.of(function.body)
+        self.assertEqual(marking.found, 5)
+        statements = next(each for each in body if isinstance(each, ast.With)).body
+        found, last = {}, None
+        for statement in statements:
+            text = ast.unparse(statement)
+            if text.startswith("_gable_part("):
+                number = int(text[len("_gable_part("):text.index(")")])
+                self.assertEqual(text, f"_gable_part({number}) or _gable_name_part({number})")
+                last = opened[number - 1]
+            elif last is not None:
+                found[text[:text.index("(")]] = last
+                last = None
+        return found
+
+    wanted = {"extern_kernels.mm": "fc", "triton_poi_fused_relu_0.run": "relu", "buf2 = torch.ops.aten.topk.default": "topk",
+              "triton_red_fused_sum_1.run": "loss", "aten.normal_": "loss"}
+
+    def line_of(self, text):
+        return CODE[:CODE.index(text)].count("\n") + 1
+
+    def test_by_the_lines_that_inductor_keeps(self):
+        lines = [self.line_of(text) for text in ("buf0 = empty", "buf1 = buf0", "buf2 = torch", "buf3 = buf2", "buf5 = empty")]
+        self.assertEqual(self.marked(lines), self.wanted)
+
+    def test_by_what_a_launch_writes(self):
+        self.assertEqual(self.marked(None), self.wanted)
+
+    def test_code_that_is_marked_has_the_same_lines(self):
+        tree = ast.parse(CODE)
+        statement = tree.body[-1].body[-1]
+        made = _regions._at(statement, "_gable_part(0)")
+        self.assertEqual({node.lineno for node in ast.walk(made) if hasattr(node, "lineno")}, {statement.lineno})
+
+
+class Names(unittest.TestCase):
+    def test_of_modules_in_pytorchs_of_several_years(self):
+        for path, root, names in (
+                ("L['self'].layer1.0.conv1", "L['self']", ("layer1", "0", "conv1")),
+                ("L['self'].layer1[0].conv1", "L['self']", ("layer1", "0", "conv1")),
+                ("getattr(getattr(L['self'].layer1, '0').conv, '1')", "L['self']", ("layer1", "0", "conv", "1")),
+                ('getattr(L["self"].layer1, "0").conv1', 'L["self"]', ("layer1", "0", "conv1")),
+                ("L['self']._modules['layer1']._modules['0'].conv1", "L['self']", ("layer1", "0", "conv1")),
+                ("L['self'].heads['a_b']", "L['self']", ("heads", "a_b")),
+                ("G['model']._orig_mod.fc", "G['model']", ("fc",)),
+                ("L['fn']", "L['fn']", ())):
+            with self.subTest(path):
+                self.assertEqual(_regions._parsed(path)[:2], (root, names))
+
+    def test_of_a_class(self):
+        self.assertEqual(_regions._class_of(unittest.TestCase), "TestCase")
+        self.assertEqual(_regions._class_of("torch.nn.modules.linear.Linear"), "Linear")
+
+    def test_of_what_a_statement_calls(self):
+        for text, wanted in (("torch.ops.aten.mm.default(x)[0]", ["torch", "ops", "aten", "mm", "default"]), ("k.run(1)", ["k", "run"]),
+                             ("(a + b)(1)", [])):
+            self.assertEqual(_regions._chain_of(ast.parse(textwrap.dedent(text)).body[0].value), wanted)
+
+
+if __name__ == "__main__":
+    unittest.main()
