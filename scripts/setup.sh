@@ -8,7 +8,8 @@
 #   scripts/setup.sh --cuda BUILD          NVIDIA's wheels into BUILD where there is no CUDA toolkit, else nothing
 #   scripts/setup.sh --torch BUILD         PyTorch (CPU) and torchvision into BUILD, for the tests that need them; a notice where
 #                                          they cannot be had
-#   scripts/setup.sh --torches BUILD       PyTorch 2.0, 2.4 and 2.8 into BUILD, 16 GB, for the long form of these tests; a notice where not
+#   scripts/setup.sh --old-torch BUILD     PyTorch 2.4 into BUILD, 1.8 GB, for the same tests; a notice where not
+#   scripts/setup.sh --torches BUILD       that, 2.0 and 2.8 into BUILD, 6 GB, for the long form of these tests; a notice where not
 #   scripts/setup.sh --browser BUILD       Chromium and Firefox, and what drives them into BUILD, for the tests of the report page; a notice where not
 #   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case; with x86_64 or aarch64 behind it, those of that architecture
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 130 MB to fetch, for the tests in tests/cupti
@@ -180,13 +181,29 @@ fetch_pytorch() {
   fill_environment "$1" torch PyTorch 'the tests with it are skipped' torch==2.13.0 numpy==2.4.6
 }
 
-# With CUDA's libraries, which they do not load without.
+# PyPI has older ones for CUDA alone, whose libraries they do not load without and do not use on a CPU. The small ones, of that
+# release of CUDA, are installed, and libraries without a body stand in for the others.
+fetch_older_pytorch() {  # build folder, version, release of CUDA as in packages' names, versions of cudart, CUPTI, NVTX, NVRTC and numpy
+  local target=$1/torch-${2%.*} folder
+  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import torch' 2>/dev/null; then return 0; fi
+  printf 'setup: putting PyTorch %s into %s\n' "$2" "$target" >&2
+  if python3 -m venv "$target" &&
+    "$target/bin/python" -m pip install --quiet --disable-pip-version-check "numpy==$8" filelock==3.20.0 typing_extensions==4.15.0 \
+      sympy==1.13.3 networkx==3.4.2 jinja2==3.1.6 fsspec==2025.10.0 setuptools==80.9.0 >&2 &&
+    "$target/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-compile "torch==$2" \
+      "nvidia-cuda-runtime-$3==$4" "nvidia-cuda-cupti-$3==$5" "nvidia-nvtx-$3==$6" "nvidia-cuda-nvrtc-$3==$7" >&2 &&
+    folder=$("$target/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/torch/lib &&
+    python3 -B "$root/scripts/cuda_stand_ins.py" "$folder" && "$target/bin/python" -c 'import torch'; then return 0; fi
+  printf 'setup: PyTorch %s could not be installed; the tests with it are skipped\n' "$2" >&2
+  rm -rf "$target"
+}
+
+fetch_old_pytorch() { fetch_older_pytorch "$1" 2.4.1 cu12 12.1.105 12.1.105 12.1.105 12.1.105 1.26.4; }
+
 fetch_pytorches() {
-  local wanted version numpy
-  for wanted in 2.0.1:1.26.4 2.4.1:1.26.4 2.8.0:2.4.6; do
-    IFS=: read -r version numpy <<<"$wanted"
-    fill_environment "$1/torch-${version%.*}" torch "PyTorch $version" 'the tests with it are skipped' "torch==$version" "numpy==$numpy"
-  done
+  fetch_older_pytorch "$1" 2.0.1 cu11 11.7.99 11.7.101 11.7.91 11.7.99 1.26.4
+  fetch_old_pytorch "$1"
+  fetch_older_pytorch "$1" 2.8.0 cu12 12.8.90 12.8.90 12.8.90 12.8.93 2.4.6
 }
 
 fetch_programs() {
@@ -335,6 +352,10 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --torch <build folder>"
     fetch_torch "$2"
     ;;
+  --old-torch)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --old-torch <build folder>"
+    fetch_old_pytorch "$2"
+    ;;
   --torches)
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --torches <build folder>"
     fetch_pytorches "$2"
@@ -389,5 +410,5 @@ case ${1:-} in
     fetch_spark "$2"
     ;;
   --slurm) install_packages "${slurm_packages[@]}" ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --torches BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD, --programs BUILD, --launching BUILD, --frameworks BUILD, --fleet BUILD, --spark BUILD, --slurm and --hazards BUILD" ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --old-torch BUILD, --torches BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD, --programs BUILD, --launching BUILD, --frameworks BUILD, --fleet BUILD, --spark BUILD, --slurm and --hazards BUILD" ;;
 esac

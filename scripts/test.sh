@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds everything with warnings as errors, and runs the tests.
 #   scripts/test.sh                  all but those that take long or look at the clock, which scripts/nightly.sh runs
-#   scripts/test.sh --sanitizers     and the unit tests and programs on the playback GPU under the address, leak and
-#                                    undefined-behaviour sanitizers, and such programs under the thread sanitizer
+#   scripts/test.sh --sanitizers     and some of PyTorch's with an old one, and the unit tests and programs on the playback GPU under the
+#                                    address, leak and undefined-behaviour sanitizers, and such programs under the thread sanitizer
 #   scripts/test.sh --all            and the tests that take long, and the reader's preset, which needs no CUDA
 #   scripts/test.sh --portable       all but those that take long, with the compiler and the libraries that make the packages
 set -euo pipefail
@@ -69,6 +69,7 @@ else
   scripts/setup.sh --cuda "$tests"
 fi
 scripts/setup.sh --torch "$tests"
+if [[ $sanitizers == yes ]]; then scripts/setup.sh --old-torch "$tests"; fi
 scripts/setup.sh --browser "$tests"
 scripts/setup.sh --disassembler "$tests"
 scripts/setup.sh --secrets "$tests"
