@@ -217,6 +217,13 @@ def _codes(code, outer=()):
     return found
 
 
+def _written(cache):
+    """The modules of Python that Inductor has written, in their order."""
+    code = getattr(cache, "PyCodeCache", None)
+    modules = getattr(code, "modules", None)
+    return modules if modules is not None else getattr(code, "cache", {}).values()
+
+
 class Regions:
     def __init__(self, torch, library, namer):
         self._torch, self._library, self._namer = torch, library, namer
@@ -237,6 +244,7 @@ class Regions:
         name = "torch._inductor.debug"
         if name in sys.modules:
             self._follow(sys.modules[name])
+            self._seen = len(_written(sys.modules.get("torch._inductor.codecache")))  # so far: nobody looked
         else:
             sys.meta_path.insert(0, _startup.Watcher(name, self._follow))
 
@@ -280,20 +288,20 @@ class Regions:
 
     def _look(self):
         cache = sys.modules.get("torch._inductor.codecache")
-        if cache is None:
-            return
-        code = cache.PyCodeCache
-        modules = code.modules if hasattr(code, "modules") else code.cache.values()
+        modules = _written(cache)
         if (len(modules) == self._seen and self._marked) or not self._mutex.acquire(blocking=False):
             return
         try:
             modules = list(modules)
             if len(modules) < self._seen:  # PyTorch has forgotten them
                 self._seen = 0
-            for module in modules[self._seen:]:
-                if hasattr(module, "call"):
-                    self._mark(code, module)
-            self._seen = len(modules)
+            new, self._seen = modules[self._seen:], len(modules)
+            for module in new:
+                if hasattr(module, "call") and not hasattr(module, "benchmark_all_configs"):  # which a single kernel has
+                    try:
+                        self._mark(cache.PyCodeCache, module)
+                    except Exception:  # that one is one layer
+                        pass
             if not self._marked:
                 self._marked = True
                 for function, _, marked in self._codes:
@@ -377,7 +385,7 @@ class Regions:
             if self._library.gable_part_name(number, next(texts), modules, within, next(texts)) < 0:
                 self._leave()
         except Exception:  # these kernels are the region's
-            pass
+            self._library.gable_part_name(number, b"", 0, 1, b"")
 
     def _leave(self):
         if not self._mutex.acquire(blocking=False):
