@@ -18,7 +18,7 @@
 #   scripts/setup.sh --package BUILD       what scripts/release.sh needs: lowdown, dpkg-dev, lintian, qemu, buildah, and auditwheel and a compiler for
 #                                          older and other machines into BUILD
 #   scripts/setup.sh --programs BUILD      what the programs in tests/programs import into BUILD, 2 GB; a notice where not
-#   scripts/setup.sh --launching BUILD     pytest, Jupyter's kernel and what checks Kubernetes' manifests into BUILD, for the tests in tests/launching
+#   scripts/setup.sh --launching BUILD     pytest, Jupyter's kernel, uv and what checks Kubernetes' manifests into BUILD, for tests of how programs are started
 #   scripts/setup.sh --frameworks BUILD    Numba and its compiler into BUILD, 0.9 GB, for the long form of these tests; a notice where not
 #   scripts/setup.sh --fleet BUILD         DuckDB, Arrow, Plotly, Dask and Polars into BUILD, for the tests in tests/fleet; a notice where not
 #   scripts/setup.sh --spark BUILD         Java, and Spark into the same place, for the long form of these tests
@@ -240,8 +240,8 @@ fetch_secrets() {
 
 # PyTorch is the one beside it.
 fetch_launching() {
-  fill_environment "$1/launching" kubernetes_validate,ipykernel,mcp,nbclient,nvtx,pytest,yaml 'pytest and Jupyter' 'the tests with them are skipped' \
-    kubernetes-validate==1.37.0 ipykernel==7.4.0 mcp==2.3.0 nbclient==0.11.0 nvtx==0.2.17 pytest==9.2.0 pyyaml==6.0.4
+  fill_environment "$1/launching" kubernetes_validate,ipykernel,mcp,nbclient,nvtx,pytest,uv,yaml 'pytest, Jupyter and uv' 'the tests with them are skipped' \
+    kubernetes-validate==1.37.0 ipykernel==7.4.0 mcp==2.3.0 nbclient==0.11.0 nvtx==0.2.17 pytest==9.2.0 uv==0.13.9 pyyaml==6.0.4
   if [[ -x $1/launching/bin/python && -x $1/torch/bin/python ]]; then
     "$1/torch/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$(echo "$1"/launching/lib/python3*/site-packages)/torch-beside.pth"
   fi

@@ -366,10 +366,11 @@ class Regions:
 
         one_object = 0x0008  # METH_O
         function = self._library.gable_part_function(pointer(api.PyLong_AsLong), pointer(api.Py_IncRef), id(None))
-        self._method = Method(_OPEN.encode(), function, one_object, None)
-        api.PyCFunction_NewEx.restype, api.PyCFunction_NewEx.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
-        api.Py_IncRef(ctypes.py_object(self._method))  # for ever: code that calls it may outlive us
-        self._open = api.PyCFunction_NewEx(ctypes.addressof(self._method), None, None)
+        method = Method(_OPEN.encode(), function, one_object, None)
+        api.Py_IncRef(ctypes.py_object(method))  # for ever: code that calls it may outlive us
+        # A prototype of our own: the program may have set the types of the functions in ctypes.pythonapi.
+        make = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.c_void_p] * 3)(("PyCFunction_NewEx", api))
+        self._open = make(ctypes.addressof(method), None, None)
 
     def _say_cached(self):
         _library.say("torch.compile took code from its cache on disk, which does not keep what modules kernels come from: such a region is "
