@@ -45,11 +45,19 @@ int own_depth(const ThreadRanges& ranges) {
   return ranges.depth.size() > kOwn ? static_cast<int>(ranges.depth[kOwn]) : 0;
 }
 
-int open_own(Runtime& rt, ThreadState& thread, ThreadRanges::Open range) {
-  range.domain = kOwn;
-  range.window = rt.hot.span_window.load(std::memory_order_relaxed);
-  range.start_ticks = range.window != kNoWindow ? ticks() : 0;
-  rt.ranges.push_layer(thread.ranges, kOwn, range);
+int open_own(Runtime& rt, ThreadState& thread, const ModulePlace& place, ModuleToken token,
+             std::uint64_t node, bool automatic = false) {
+  const WindowId window = rt.hot.span_window.load(std::memory_order_relaxed);
+  rt.ranges.push_layer(thread.ranges, kOwn,
+                       {.layer = place.layer,
+                        .domain = kOwn,
+                        .window = window,
+                        .is_step = false,
+                        .start_ticks = window != kNoWindow ? ticks() : 0,
+                        .levels = place.levels,
+                        .token = token,
+                        .node = node,
+                        .automatic = automatic});
   tell_autograd(rt, thread);
   return own_depth(thread.ranges);
 }
@@ -62,21 +70,11 @@ const ThreadRanges::Open* module_range(const ThreadRanges& ranges, int level) {
   return nullptr;
 }
 
-// The part of a compiled region that is to be opened in `parent`.
-int open_in(Runtime& rt, ThreadState& thread, ModuleToken token, const ModulePlace& place,
-            std::uint64_t node) {
+int open_part_at(Runtime& rt, ThreadState& thread, ModuleToken token, ModulePlace place) {
+  const auto node = rt.autograd.running_node();
   // In backward no range of this thread is around it.
-  const bool alone = node != Autograd::kNoNode;
-  return open_own(rt, thread,
-                  {.layer = place.layer,
-                   .domain = kOwn,
-                   .window = kNoWindow,
-                   .is_step = false,
-                   .start_ticks = 0,
-                   .levels = alone ? rt.layers.node(place.layer).depth : place.levels,
-                   .token = token,
-                   .node = node,
-                   .automatic = true});
+  if (node != Autograd::kNoNode) place.levels = rt.layers.node(place.layer).depth;
+  return open_own(rt, thread, place, token, node, true);
 }
 
 // A module that runs within backward runs again: its forward is recomputed.
@@ -84,15 +82,7 @@ bool open_recomputed(Runtime& rt, ThreadState& thread, ModuleToken token, std::u
   const LayerId forward = rt.modules.last_layer(token);
   if (forward == 0) return false;
   const LayerId layer = rt.autograd.turned(forward, Direction::recompute);
-  open_own(rt, thread,
-           {.layer = layer,
-            .domain = kOwn,
-            .window = kNoWindow,
-            .is_step = false,
-            .start_ticks = 0,
-            .levels = rt.layers.node(layer).depth,
-            .token = token,
-            .node = node});
+  open_own(rt, thread, {layer, rt.layers.node(layer).depth}, token, node);
   return true;
 }
 
@@ -148,15 +138,7 @@ int open_module(ModuleToken token) {
     return own_depth(thread.ranges);
   const auto place = rt.modules.find(thread.modules, thread.ranges.current, token);
   if (!place) return 0;
-  return open_own(rt, thread,
-                  {.layer = place->layer,
-                   .domain = kOwn,
-                   .window = kNoWindow,
-                   .is_step = false,
-                   .start_ticks = 0,
-                   .levels = place->levels,
-                   .token = token,
-                   .node = node});
+  return open_own(rt, thread, *place, token, node);
 }
 
 int name_module(ModuleToken token, int level, const std::vector<std::string_view>& names,
@@ -175,15 +157,7 @@ int name_module(ModuleToken token, int level, const std::vector<std::string_view
   }
   if (place.levels > 0) rt.layers.set_dotted(place.layer, dotted);
   rt.modules.add(current, token, place);
-  return open_own(rt, thread,
-                  {.layer = place.layer,
-                   .domain = kOwn,
-                   .window = kNoWindow,
-                   .is_step = false,
-                   .start_ticks = 0,
-                   .levels = place.levels,
-                   .token = token,
-                   .node = rt.autograd.running_node()});
+  return open_own(rt, thread, place, token, rt.autograd.running_node());
 }
 
 ModuleToken open_module_at(int level) {
@@ -227,7 +201,7 @@ int open_part(ModuleToken token) {
   bool inherited = false;
   const LayerId parent = layer_of_launch(rt, thread, inherited);
   const auto place = rt.modules.find(thread.modules, parent, token);
-  return place ? open_in(rt, thread, token, *place, rt.autograd.running_node()) : 0;
+  return place ? open_part_at(rt, thread, token, *place) : 0;
 }
 
 int name_part(ModuleToken token, const std::vector<std::string_view>& names, std::size_t modules,
@@ -237,10 +211,10 @@ int name_part(ModuleToken token, const std::vector<std::string_view>& names, std
   end_automatic_range();
   bool inherited = false;
   const LayerId parent = layer_of_launch(rt, thread, inherited);
-  const auto node = rt.autograd.running_node();
   Direction direction = rt.layers.node(parent).direction;
   if (direction == Direction::none)
-    direction = node != Autograd::kNoNode ? Direction::backward : Direction::forward;
+    direction =
+        rt.autograd.running_node() != Autograd::kNoNode ? Direction::backward : Direction::forward;
   ModulePlace place{parent, 0};
   const std::string around = within ? rt.layers.dotted(parent) : std::string();
   std::string dotted = around;
@@ -262,7 +236,7 @@ int name_part(ModuleToken token, const std::vector<std::string_view>& names, std
                            {.modules = std::move(fused), .left_out = 0, .fused = true});
   }
   rt.modules.add(parent, token, place);
-  return open_in(rt, thread, token, place, node);
+  return open_part_at(rt, thread, token, place);
 }
 
 void end_part() {

@@ -43,10 +43,11 @@ class Inductor(gable_run.ReportTest):
             shutil.rmtree(cache(how, True)["TORCHINDUCTOR_CACHE_DIR"], ignore_errors=True)
 
     def report(self, how, anew=True):
-        wanted = plain(how, again=not anew) if how == "module" else None
+        wanted = plain(how, again=not anew) if how == "module" else ""
         run = gable_run.run_profile(GPU, f"inductor-{how}-{anew}", "--", PYTHON, PROGRAM, how, STEPS, environment=cache(how, anew))
         self.assertEqual((run.code, run.violations), (0, ""), run.err)
-        self.assertEqual(run.out, wanted or run.out, "losses bit by bit, and a traceback")
+        if wanted:
+            self.assertEqual(run.out, wanted, "losses bit by bit, and a traceback")
         self.assertIn("the head fails", run.out)
         self.assertIn("(0, 2)", run.out, "nothing is left in the code that Inductor wrote")
         self.assert_sound(run.report)

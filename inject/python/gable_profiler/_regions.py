@@ -234,7 +234,7 @@ class Regions:
         self._codes = []  # (function, its code, the code with calls)
         self._marked = False  # the functions have it
         self._seen = 0  # modules that Inductor wrote
-        self._cached = 0  # of these, regions whose modules nobody kept
+        self._said = False  # that nobody kept the modules of a region
         self._mutex = threading.Lock()
         self._follows = False  # what Inductor writes
         self._open = None
@@ -312,8 +312,8 @@ class Regions:
     def _mark(self, cache, module):
         launches = self._launches.pop(module.__file__, None)
         if launches is None:
-            self._cached += 1
-            if self._cached == 1:
+            if not self._said:
+                self._said = True
                 self._say_cached()
             return
         lines = (cache.linemaps.get(module.__file__) or [()])[0]
