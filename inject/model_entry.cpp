@@ -35,6 +35,9 @@ GABLE_ENTRY int gable_model_begin(int forward) {
   }
 }
 
+// In the step that is described, operators are told only as far as they are a compiled region's.
+GABLE_ENTRY void gable_model_regions_only() { gable::runtime().model.regions_only(); }
+
 // The call of a module that is open on this thread. Shapes as shapes_of() reads them; `types` of
 // its parameters, of which it has so many elements.
 GABLE_ENTRY void gable_model_module(std::uint64_t token, const char* inputs, const char* outputs,
@@ -133,6 +136,16 @@ GABLE_ENTRY void gable_model_held(const char* as, std::int64_t point, const char
     gable::runtime().model.add_held(
         {*kind, gable::words_of(string_of(module), '\x1f'), 0, bytes, tensors},
         point < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(point)));
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+// The step that is described was not fit for it: another one is. `why`: a clause.
+GABLE_ENTRY void gable_model_put_off(const char* why) {
+  gable::detail::model_is_described = false;
+  try {
+    gable::runtime().model.put_off(string_of(why));
   } catch (const std::exception&) {
     return;
   }

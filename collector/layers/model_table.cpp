@@ -34,7 +34,7 @@ bool ModelTable::begin(std::uint32_t step) {
 bool ModelTable::expects_new_step(std::uint64_t sequence) {
   const MutexLock hold(mutex_);
   forecast_.ended(sequence);
-  if (begun_ == 0) return true;
+  if (described_.empty()) return true;
   const auto next = forecast_.next();
   return next && !described_.contains(*next);
 }
@@ -42,7 +42,31 @@ bool ModelTable::expects_new_step(std::uint64_t sequence) {
 bool ModelTable::give_up() {
   const MutexLock hold(mutex_);
   begun_ = kMostSteps;
+  why_put_off_.clear();
   return described_.empty();
+}
+
+void ModelTable::put_off(const std::string& why) {
+  const MutexLock hold(mutex_);
+  open_.reset();
+  counts_outside_ = false;
+  why_put_off_ = why;
+}
+
+std::string ModelTable::why_put_off() const {
+  const MutexLock hold(mutex_);
+  return described_.empty() ? why_put_off_ : std::string();
+}
+
+void ModelTable::regions_only() {
+  const MutexLock hold(mutex_);
+  outside_.clear();
+  counts_outside_ = open_.has_value();
+}
+
+void ModelTable::add_outside(std::int32_t device, LayerId layer) {
+  const MutexLock hold(mutex_);
+  if (open_) outside_.emplace(device, layer);
 }
 
 void ModelTable::kept(std::uint64_t sequence) {
@@ -167,6 +191,16 @@ void ModelTable::add_held(HeldMemory held, std::optional<std::size_t> point) {
 
 std::optional<DescribedStep> ModelTable::end() {
   const MutexLock hold(mutex_);
+  if (open_ && counts_outside_) {
+    auto& model = open_->model;
+    for (const auto& where : outside_) {
+      const auto work = model.work.find(where);
+      if (work != model.work.end()) work->second.flops_known = work->second.bytes_known = false;
+      if (work != model.work.end() || model.modules.contains(where.second))
+        open_->incomplete = true;
+    }
+  }
+  counts_outside_ = false;
   return std::exchange(open_, std::nullopt);
 }
 

@@ -6,10 +6,12 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "analysis/base/mutex.h"
 #include "analysis/events/layer_model.h"
@@ -19,6 +21,7 @@ namespace gable {
 
 struct DescribedStep {
   std::uint32_t step = 0;
+  bool incomplete = false;  // layers of the model launched kernels outside of what is described
   ModelDescription model;
 };
 
@@ -42,6 +45,18 @@ class ModelTable {
   [[nodiscard]] bool expects_new_step(std::uint64_t sequence);
   // Says that the model cannot be described. Returns true if no step was, so that nothing is known.
   [[nodiscard]] bool give_up();
+  // Says that the step under way was not described, and that another one may be. `why`: a clause.
+  void put_off(const std::string& why);
+  // Why nothing is known, if every step so far was put off.
+  [[nodiscard]] std::string why_put_off() const;
+  // Says that operators are described only as far as they are a compiled region's: a layer that
+  // launches a kernel outside of them in this step as well has unknown work.
+  void regions_only();
+  // Whether launches outside of operators are to be told. Takes no lock.
+  [[nodiscard]] bool counts_outside() const {
+    return counts_outside_.load(std::memory_order_relaxed);
+  }
+  void add_outside(std::int32_t device, LayerId layer);
   [[nodiscard]] bool under_way() const;
   // An operator begins in that layer. Returns a number for it, or 0 if it is not kept apart.
   [[nodiscard]] std::uint32_t open_operator(LayerId layer, std::string_view name,
@@ -80,6 +95,9 @@ class ModelTable {
   std::unordered_map<std::string, std::uint32_t> numbers_ GABLE_GUARDED_BY(mutex_);
   StepMemory memory_ GABLE_GUARDED_BY(mutex_);  // until add_peak(); without it none is known
   std::unordered_map<std::string, std::uint32_t> names_ GABLE_GUARDED_BY(mutex_);  // of memory
+  std::atomic<bool> counts_outside_{false};
+  std::set<std::pair<std::int32_t, LayerId>> outside_ GABLE_GUARDED_BY(mutex_);
+  std::string why_put_off_ GABLE_GUARDED_BY(mutex_);
 };
 
 // "float32[2,3,32,32];int64[2]"

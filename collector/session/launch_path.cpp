@@ -88,7 +88,10 @@ void LaunchPath::enter(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   auto& launch = event.launch;
   Counters::Place place;
   if (!decode(thread, id, data, launch, place)) return;
-  if (thread.open_operator != 0) c_.rt.model.add_launch(thread.open_operator, launch.key);
+  if (thread.open_operator != 0)
+    c_.rt.model.add_launch(thread.open_operator, launch.key);
+  else if (c_.rt.model.counts_outside())
+    c_.rt.model.add_outside(launch.key.device, launch.key.layer);
   if (c_.activity.capturing()) return enter_captured(thread, launch);
 
   const auto in = enter_window(thread, place, launch.key, launch.correlation);

@@ -57,6 +57,8 @@ bool Reports::write(bool complete, bool last) {
     if (const auto count = c_.rt.timeouts.load(); count > 0)
       c_.rt.notes.record(std::to_string(count) + (count == 1 ? " wait" : " waits") +
                          " for CUPTI, the GPU or another thread ended at the time limit.");
+    if (const auto why = c_.rt.model.why_put_off(); !why.empty())
+      c_.rt.notes.record("How much work the model's operators do is unknown: " + why + ".");
     for (const auto& sentence : c_.filter.unmatched()) c_.rt.notes.say(sentence);
   }
   if (complete && !c_.ranges_only) recording_.write(c_.sink, c_.windows);

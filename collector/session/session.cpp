@@ -220,6 +220,10 @@ void Session::end_model(const std::string& why_not) {
       rt.notes.record("How much work the model's operators do is unknown: " + problem + ".");
     return;
   }
+  if (described->incomplete)
+    rt.notes.record(
+        "What layers do outside of compiled regions is not described, because the program uses "
+        "torch.compile: their work by formula is unknown.");
   described->model.sequence_hash = c_.sink.summary(described->step).hash;
   rt.model.kept(described->model.sequence_hash);
   c_.sink.with_profile(

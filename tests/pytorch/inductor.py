@@ -132,7 +132,10 @@ def main(how, steps):
     if how == "partitions":
         in_functions_of_their_own()
     net = Net()
-    run = torch.compile((lambda x: net(x) * 2) if how == "function" else net)
+    if how == "blocks":
+        for block in net.blocks:
+            block.compile()
+    run = net if how == "blocks" else (torch.compile(lambda x: net(x) * 2, dynamic=True) if how == "function" else torch.compile(net))
     optimizer = torch.optim.SGD(net.parameters(), 1e-4)
 
     def train():

@@ -28,7 +28,7 @@ def cache(how, anew):
 
 @functools.lru_cache(maxsize=None)
 def plain(how, again=False):
-    """`again`: its code is in the cache."""
+    """`again`: its code is in the cache, which its tracebacks show."""
     dropped = ("GABLE_OPTIONS", "PYTHONPATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
     environment = {name: value for name, value in os.environ.items() if name not in dropped}
     environment.update(cache(how, anew=False), GABLE_PLAYBACK=GPU,
@@ -39,17 +39,18 @@ def plain(how, again=False):
 class Inductor(gable_run.ReportTest):
     @classmethod
     def setUpClass(cls):
-        for how in ("module", "function", "partitions"):
+        for how in ("module", "function", "partitions", "blocks"):
             shutil.rmtree(cache(how, True)["TORCHINDUCTOR_CACHE_DIR"], ignore_errors=True)
 
     def report(self, how, anew=True):
         wanted = plain(how, again=not anew) if how == "module" else ""
-        run = gable_run.run_profile(GPU, f"inductor-{how}-{anew}", "--", PYTHON, PROGRAM, how, STEPS, environment=cache(how, anew))
+        run = gable_run.run_profile(GPU, f"inductor-{how}-{anew}", "--stacks", "--", PYTHON, PROGRAM, how, STEPS,
+                                    environment=cache(how, anew))
         self.assertEqual((run.code, run.violations), (0, ""), run.err)
         if wanted:
             self.assertEqual(run.out, wanted, "losses bit by bit, and a traceback")
         self.assertIn("the head fails", run.out)
-        self.assertIn("(0, 2)", run.out, "nothing is left in the code that Inductor wrote")
+        self.assertIn(f"(0, {4 if how == 'blocks' else 2})", run.out, "nothing is left in the code that Inductor wrote")
         self.assert_sound(run.report)
         return run.report
 
@@ -92,6 +93,9 @@ class Inductor(gable_run.ReportTest):
         report = self.report("module")
         self.assert_forward(report)
         self.assert_backward(report)
+        self.assert_described(report)
+        self.assert_operators(report)
+        self.assertFalse([note for note in report.run["notes"] if "compile" in note])
         layers = {"/".join(path): row for (path, way), row in report.layers.items() if way == "forward"}
         for path in ("Net/blocks/0", "Net/blocks/1/first/linear", "Net/head"):
             self.assertEqual(layers[path]["dotted"], path[len("Net/"):].replace("/", "."))
@@ -106,8 +110,49 @@ class Inductor(gable_run.ReportTest):
         self.assertIsNone(times["blocks"], "a list of modules launches nothing")
         self.assert_close(sum(time for time in times.values() if time), layers["Net"]["time_ns"]["total"], "all kernels have a module")
 
+    def assert_model(self, report, path, direction, flops, moved):
+        model = report.layers[tuple(path.split("/")), direction]["model"]["self"]
+        self.assertEqual((model["flops_analytic"], model["bytes_analytic"]), (flops, moved), path)
+
+    def assert_described(self, report):
+        """4 rows of 16 in FP32, so 256 bytes, by 16 x 16 weights."""
+        block = "Net/blocks/0"
+        product = 2 * 4 * 16 * 16
+        self.assert_model(report, block + "/first/linear", "forward", product, 64 + 256 + 1024 + 256)
+        self.assert_model(report, block + "/act", "forward", 0, 2 * 256)
+        self.assert_model(report, block + "/norm", "forward", 0, 2 * 64 + 256 + 256 + 2 * 16)
+        self.assert_model(report, block + "/first", "forward", None, 2 * 256)
+        if not OLD:
+            self.assert_model(report, block + "/first/linear", "backward", 2 * product, 2 * (256 + 1024 + 256) + 256 + 64)
+
+    def assert_operators(self, report):
+        paths = {row["id"]: ("/".join(row["path"]), row["direction"]) for row in report.document["layers"]}
+        rows = {(row["name"], *paths[row["layer"]]): row for row in report.document["operators"]}
+        inputs = [{"dtype": "float32", "shape": shape} for shape in ([16], [4, 16], [16, 16])]
+        self.assertEqual(rows["aten::addmm", "Net/head/linear", "forward"]["inputs"], inputs)
+        fused = rows["aten::add + aten::native_layer_norm", "Net/blocks/0 + 1.norm", "forward"]
+        self.assertEqual((fused["calls"], fused["launches"]), (1, 1))
+        with open(PROGRAM, encoding="utf-8") as program:
+            line = 1 + [line.strip() for line in program].index("return x + self.second(self.act(self.first(self.norm(x))))")
+        self.assertEqual(fused["place"].rpartition("/")[2], f"inductor.py:{line} in forward")
+        self.assertGreater(fused["time_ns"], 0)
+
+    def test_blocks_that_are_compiled_each_by_itself(self):
+        """What is around them is not described, and the report says so."""
+        report = self.report("blocks")
+        self.assert_described(report)
+        layers = {"/".join(path): row["model"] for (path, way), row in report.layers.items() if way == "forward"}
+        self.assertEqual(layers["Net/blocks/1/second/linear"]["self"]["flops_analytic"], 2048)
+        self.assertIsNone(layers["Net/head"])
+        self.assertLess(layers["Net"]["coverage"]["bytes"], 1)
+        said = [note for note in report.run["notes"] if "outside of compiled regions" in note]
+        self.assertEqual(len(said), 1, report.run["notes"])
+
     def test_a_compiled_function_that_calls_a_model(self):
+        """With sizes that Inductor leaves open."""
         report = self.report("function")
+        if not OLD:
+            self.assert_described(report)
         self.assert_forward(report)
         self.assert_backward(report)
 
@@ -115,6 +160,7 @@ class Inductor(gable_run.ReportTest):
     def test_code_in_functions_that_become_cuda_graphs(self):
         report = self.report("partitions")
         self.assert_forward(report)
+        self.assert_described(report)
         self.assert_backward(report)
 
     def test_code_from_the_cache_on_disk(self):
@@ -127,6 +173,8 @@ class Inductor(gable_run.ReportTest):
             said = [note for note in report.run["notes"] if "TORCHINDUCTOR_FX_GRAPH_CACHE=0" in note]
             self.assertEqual(len(said), 1)
             self.assertEqual(report.table.count("TORCHINDUCTOR_FX_GRAPH_CACHE=0"), 1)
+            self.assertIn("How much work the model's operators do is unknown: the program uses torch.compile, and Gable did not see Inductor "
+                          "write its code.", report.run["notes"])
 
 
 if __name__ == "__main__":

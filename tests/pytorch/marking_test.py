@@ -18,8 +18,10 @@ def triton_poi_fused_relu_0(in_out_ptr0): pass
 ''', device_str='cuda')
 triton_red_fused_sum_1 = async_compile.triton('triton_red_fused_sum_1', '''pass''', device_str='cuda')
 def partition_0(args):
-    arg0_1, arg1_1 = args
+    arg0_1, arg1_1, s77 = args
     args.clear()
+    if s77 > 8:
+        s78 = 8
     with torch.cuda._DeviceGuard(0):
         torch.cuda.set_device(0)
         buf0 = empty_strided_cuda((8, 8), (8, 1), torch.float32)
@@ -39,6 +41,7 @@ def partition_0(args):
 class Launch:
     def __init__(self, name, computed, *buffers):
         self.is_computed, self.shares_kernels, self.buffers, self.origins = computed, False, buffers, (Origin(name),)
+        self.done = name
 
 
 class Origin:
@@ -57,20 +60,31 @@ class Marking(unittest.TestCase):
     def marked(self, lines):
         """{the statement, as far as its first parenthesis: what the call before it opens; 0: nothing}"""
         tree = ast.parse(CODE)
-        opened = []
+        opened, told = [], []
 
         def number_for(origins):
             opened.append(" ".join(origin.name for origin in origins))
             return len(opened)
 
-        marking = _regions._Marking(tree, lines, LAUNCHES, number_for)
+        def work_for(done):
+            told.append(" ".join(done))
+            return len(told) - 1
+
+        marking = _regions._Marking(tree, lines, LAUNCHES, number_for, work_for)
         (_, function), = _regions._functions(tree.body)
         body = marking.of(function.body)
         self.assertEqual(marking.found, 5)
-        statements = next(each for each in body if isinstance(each, ast.With)).body
         found, last = {}, None
-        for statement in statements:
-            text = ast.unparse(statement)
+        statements = [ast.unparse(each) for each in next(each for each in body if isinstance(each, ast.With)).body]
+        self.assertEqual(sum(each == "_gable_work(-1)" for each in statements), 5)
+        for before, after in zip(statements, statements[2:]):
+            if before.startswith("_gable_work(") and before != "_gable_work(-1)":
+                number = int(before[len("_gable_work("):before.index(",")])
+                self.assertEqual(before, f"_gable_work({number}, s77=s77)", "with the sizes that are open")
+                self.assertEqual((after, told[number]), ("_gable_work(-1)", opened[number]), "what is told is of the same launch")
+        tree.body = body
+        statements = next(each for each in _regions._WithoutWork().visit(tree).body if isinstance(each, ast.With)).body
+        for text in map(ast.unparse, statements):
             if text.startswith("_gable_part("):
                 number = int(text[len("_gable_part("):text.index(")")])
                 self.assertEqual(text, f"_gable_part({number}) or _gable_name_part({number})")

@@ -4,20 +4,24 @@ that launch other kernels, and where it generates text once for each kind of for
 
 PyTorch shows every operator to a dispatch mode that stands by while modules and backward run. The mode runs the operator as
 it would have run and tells the library its work, which gives it to the layer that a kernel launched there would belong to.
-Where PyTorch might do anything else because a mode stands by, the model is not described.
+Where PyTorch might do anything else because a mode stands by, the model is not described. In a program that compiles, the code of
+its compiled regions tells instead what each launch does, and no mode stands by.
 """
 import sys
 import weakref
 
-from gable_profiler import _call_places, _dynamo, _library, _memory, _tree
+from gable_profiler import _call_places, _compiled_work, _dynamo, _library, _memory, _tree
 from gable_profiler._formulas import NoFormulas
 from gable_profiler._places import call_as_from, caller
 from gable_profiler._work import Work, tensors_in
 
 _MOST_TENSORS = 16  # of a module's inputs or outputs
+_MOST_PUT_OFF = 3  # times that a step is found unfit
 _MOST_OPTIMIZERS = 64  # are known
 _MOST_KINDS = 4  # of forwards are described each for itself
 _COMPILES = "the program uses torch.compile"
+_NOT_SEEN = ", and Gable did not see Inductor write its code"
+_WROTE = ", and each step that could be described was one in which it compiled"
 # Their backward, or what stands in for it, is computed in another order while a mode stands by. And the nodes that do it.
 _OTHER_BACKWARD = ("prod", "cumprod", "logcumsumexp", "linalg_", "_linalg", "ctc", "_ctc", "_cudnn_ctc", "_cdist", "_embedding_bag")
 # Types that run their operators on this rank's plain tensors, which the mode then sees.
@@ -28,8 +32,7 @@ _APART = ("Prod", "Cumprod", "Logcumsumexp", "Linalg", "Ctc", "CudnnCtc", "Cdist
 
 def _text(torch, tensors):
     """float32[2,3,32,32];int64[2]"""
-    return ";".join(f"{str(tensor.dtype).rpartition('.')[2]}[{','.join(map(str, tensor.shape))}]"
-                    for tensor in tensors[:_MOST_TENSORS]).encode()
+    return ";".join(_compiled_work.text_of(tensor.dtype, tensor.shape) for tensor in tensors[:_MOST_TENSORS]).encode()
 
 
 def _within(module):
@@ -56,6 +59,10 @@ class Description:
         self.fresh = False  # the step has begun, and nothing of the model has run in it
         self._kinds = set()  # of forwards that were described
         self._why_not = ""
+        self._regions = None
+        self._compiles = False  # it is their code that tells, in this step
+        self._put_off = False  # to another step
+        self._times_put_off = 0
         self._allocations = False  # are to be told
         self.memory = None  # of the step, where it is asked for
         self._no_allocator = False  # that tells anything
@@ -68,6 +75,9 @@ class Description:
         for name, function in vars(Description).items():
             if hasattr(function, "__code__"):
                 _dynamo.keep_out(torch, function, callees=name == "run_backward")
+
+    def follow_regions(self, regions):
+        self._regions = regions
 
     # --- steps
 
@@ -87,16 +97,24 @@ class Description:
         wanted = self._library.gable_model_begin(forward)
         if not wanted:
             return False
+        self._compiles = _compiles()
         self._follow_memory(bool(wanted & 2))
         self.places = _call_places.Places(self._torch) if wanted & 4 else None
         self._seen.clear()
-        self._why_not, self._backward_differs = "", False
+        self._why_not, self._put_off, self._backward_differs = "", False, False
         try:
-            if self._mode is None:
+            if self._compiles:
+                if not self._regions.begin_telling(self._launch):
+                    self._library.gable_model_end((_COMPILES + _NOT_SEEN).encode())
+                    return False
+                self._library.gable_model_regions_only()
+            elif self._mode is None:
                 self._mode = _make_mode(self._torch, self._library, self)
             if self._capturing():
                 raise RuntimeError("a stream captures")
         except Exception as problem:
+            if self._compiles:
+                self._regions.end_telling()
             self._library.gable_model_end(f"{type(problem).__name__}: {problem}".encode("utf-8", "replace"))
             return False
         self.running = True
@@ -106,7 +124,9 @@ class Description:
         self._allocations, self.memory = wanted and not self._no_allocator, None
         if not wanted:
             return
-        if _memory.knows_ends(self._torch):
+        if self._compiles:
+            _library.say("--memory: what holds memory is unknown, because the program uses torch.compile.")
+        elif _memory.knows_ends(self._torch):
             optimizers = [each for each in (reference() for reference in self._optimizers.values()) if each is not None]
             self.memory = _memory.Memory(self._torch, self._library, optimizers)
         else:
@@ -125,11 +145,17 @@ class Description:
             self._of_memory(_memory.Memory.ended)
         self.memory = None
         self.running = False
-        self._library.gable_model_end(self._why_not.encode("utf-8", "replace"))
+        if self._compiles and not self._regions.end_telling() and not self._why_not:
+            self._why_not, self._put_off = _COMPILES + _WROTE, True
+        self._times_put_off += self._put_off
+        puts_off = self._put_off and self._times_put_off <= _MOST_PUT_OFF  # each time measuring begins a step later
+        end = self._library.gable_model_put_off if puts_off else self._library.gable_model_end
+        end(self._why_not.encode("utf-8", "replace"))
         self._why_not = ""
 
     def give_up(self, why):
-        self._why_not = self._why_not or why
+        if not self._why_not:
+            self._why_not, self._put_off = why, why == _COMPILES
         self.running = False
 
     def failed(self, problem):
@@ -155,7 +181,7 @@ class Description:
         module, args, kwargs, mode, before = call
         if mode is not None:
             mode.__exit__(None, None, None)
-        if self.running and results:
+        if self.running and results and not (self._compiles and self._is_loss(module)):  # in that case nothing of it is described
             try:
                 self._tell(module, args, kwargs, results[0])
                 if before is not None:
@@ -185,11 +211,31 @@ class Description:
         if self.memory is not None:
             self._of_memory(_memory.Memory.ran, args, kwargs, out)
 
+    def _launch(self, works, symbols):
+        """What a launch of a compiled region does that comes now: parts of it, where it stands for several."""
+        try:
+            if self.running and works:
+                self._tell_launch([work.at(symbols) for work in works])
+        except Exception as problem:
+            self.give_up(f"{type(problem).__name__}: {problem}")
+
+    def _tell_launch(self, works):
+        library = self._library
+        place = "" if self.places is None else self.places.of_trace(works[0].trace)
+        names = list(dict.fromkeys(name for work in works for name in work.names))
+        inputs = ";".join(work.inputs for work in works if work.inputs)
+        library.gable_model_operator_begin(*(text.encode("utf-8", "replace") for text in (_compiled_work.listed(names), inputs, place)))
+        for work in works:
+            moved = -1 if work.bytes is None else work.bytes
+            for kind, flops in work.flops.items() or (("fp32", 0),):
+                library.gable_model_operator(work.device, kind.encode(), -1 if flops is None else flops, moved, 0)
+                moved = 0
+
     def run_backward(self, frame, run, args, kwargs):
         """`frame` is where the program asks for it."""
         mode, apart = None, ()
         try:
-            if not self._stands_by():
+            if not self._compiles and not self._stands_by():
                 apart = self._set_apart(args[0]) if self._backward_differs else ()
                 mode = self._mode
         except Exception as problem:
@@ -250,12 +296,14 @@ class Description:
 
     def _mode_for(self, module, args, kwargs):
         """The mode, where this is an outermost call that may be described."""
+        if self._compiles:
+            return None
         try:
             if self._stands_by():
                 if not self._is_ours():
                     self.give_up("the program runs in a dispatch mode of its own")
                 return None
-            if isinstance(module, self._torch.nn.modules.loss._Loss):
+            if self._is_loss(module):
                 return None  # loss functions are no part of the model, and PyTorch computes some another way then
             why_not = self._unfit(module, args, kwargs)
         except Exception as problem:
@@ -264,6 +312,9 @@ class Description:
             self.give_up(why_not)
             return None
         return self._mode
+
+    def _is_loss(self, module):
+        return isinstance(module, self._torch.nn.modules.loss._Loss)
 
     def _is_ours(self):
         return any(self._torch._C._get_dispatch_stack_at(i) is self._mode

@@ -171,6 +171,7 @@ def follow(torch, library, steps, description):
     generation = _generation.Generation(torch, library, description, holders)
     name = _namer = Namer(torch, library, generation, holders)
     steps.regions = regions = _regions.Regions(torch, library, name)
+    description.follow_regions(regions)
     unfollowed = _running.Unfollowed(module_class)
 
     # The library calls these. None lets an exception of ours out.

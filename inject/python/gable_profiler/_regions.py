@@ -2,8 +2,8 @@
 """The kernels of a compiled region have the layers of the modules that Inductor made them of.
 
 When Inductor has written the code that launches them, its graph still says which modules each launch comes from. While layers are wanted,
-that code has a call before each launch, which opens the layer: a part of the region. Its lines stay the same, and when the queue is
-complete it is again what Inductor wrote.
+that code has a call before each launch, which opens the layer: a part of the region. In a step that describes the model, further calls tell
+what the launch does. Its lines stay the same, and when the queue is complete it is again what Inductor wrote.
 """
 import ast
 import bisect
@@ -13,16 +13,17 @@ import re
 import sys
 import threading
 
-from gable_profiler import _dynamo, _library, _startup, _tree
+from gable_profiler import _compiled_work, _dynamo, _library, _startup, _tree
 
-_OPEN, _NAME = "_gable_part", "_gable_name_part"  # in a class two underscores would be another name
+_OPEN, _NAME, _WORK = "_gable_part", "_gable_name_part", "_gable_work"  # in a class two underscores would be another name
+_PLAIN, _MARKED, _TELLING = range(3)  # what a function's code is
 _MOST_PARTS = 1 << 15  # numbers of parts are no address, as tokens of modules are
-_MOST_NAMED = 3  # modules of one kernel are named
 _BETWEEN_NAMES, _BEFORE_CLASS = "\x1f", "\x1e"
 _OPERATORS = ("extern_kernels", "aten", "inductor_ops", "_quantized")
 # getattr(L['self'].blocks[0].ff, '0'), L['self']._modules['blocks'], L['self'].blocks.0
 _ROOT = re.compile(r"(?:getattr\()*([LG]\[(?:'[^']*'|\"[^\"]*\")\]|[A-Za-z_]\w*)")
 _STEP = re.compile(r"\._modules\['([^']+)'\]|\.([A-Za-z_0-9]\w*)|\[['\"]?([^'\"\]]+)['\"]?\]|, ['\"]([^'\"]+)['\"]\)")
+_SYMBOL = re.compile(r"(?:s|u|ps|zuf|zf)\d+")
 _NOT_RUN = ("get_args", "benchmark_compiled_module")
 _WRAPPERS = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
 
@@ -71,27 +72,34 @@ def _is_work(node):
     return not (getattr(node.target, "is_view", False) or getattr(node.target, "__name__", "") == "getitem" or not node.all_input_nodes)
 
 
+def _nodes_of(scheduled, places):
+    """(whether it calls an operator, nodes of the graph that it does the work of, those among them that it was made for)"""
+    is_extern = scheduled.is_extern()
+    nodes, own = {}, []
+    for each in scheduled.get_nodes():
+        if each.node is None:
+            continue
+        nodes.update(dict.fromkeys(_origins(each.node)))
+        own.append(getattr(each.node, "origin_node", None))
+    own = [node for node in own if node is not None]
+    ordered = sorted(nodes, key=places)
+    working = list(filter(_is_work, ordered)) or ordered
+    if is_extern:  # not what its inputs are views of
+        working = own = own or working[-1:]
+    return is_extern, working, own
+
+
 class _Launch:
     """A node of Inductor's schedule, which launches a kernel."""
-    __slots__ = ("is_computed", "shares_kernels", "buffers", "origins")
+    __slots__ = ("is_computed", "shares_kernels", "buffers", "origins", "done")
 
-    def __init__(self, scheduled, places):
-        is_extern = scheduled.is_extern()
+    def __init__(self, scheduled, is_extern, nodes, done):
+        self.done = done  # None: nothing
         self.is_computed = not is_extern and not type(scheduled).__name__.startswith("Nop")  # by a kernel of Inductor's own
         self.shares_kernels = getattr(scheduled.get_device(), "type", "") == "cpu"
         self.buffers = tuple((getattr(scheduled, "get_buffer_names", None) or scheduled.get_names)())  # that it writes
-        nodes, own = {}, []
-        for each in scheduled.get_nodes():
-            if each.node is None:
-                continue
-            nodes.update(dict.fromkeys(_origins(each.node)))
-            own.append(getattr(each.node, "origin_node", None))
-        ordered = sorted(nodes, key=places)
-        working = list(filter(_is_work, ordered)) or ordered
-        if is_extern:  # what it was made for, not what its inputs are views of
-            working = [node for node in own if node is not None] or working[-1:]
         found = {}
-        for node in working:
+        for node in nodes:
             module = _module_of(node)
             if module is not None:
                 found.setdefault(module.key(), module)
@@ -137,12 +145,18 @@ class _Marking:
     """Puts the calls into the code of one module that Inductor has written. `lines` are those where the code of each of `launches`
     begins; where Inductor has lost them, as where it makes several functions for CUDA graphs, None."""
 
-    def __init__(self, tree, lines, launches, number_for):
-        self._kernels, self._lines, self._launches, self._number_for = _kernels_of(tree), lines, launches, number_for
+    def __init__(self, tree, lines, launches, number_for, work_for):
+        self._kernels, self._lines, self._launches = _kernels_of(tree), lines, launches
+        self._number_for, self._work_for = number_for, work_for
         self._writer = {buffer: i for i, launch in enumerate(launches) for buffer in launch.buffers}
         self._entered = 0
         self._waiting, self._seen = set(), set()  # places of launches: whose kernel has not been seen, and whose has been
+        self._symbols = {}  # names of sizes that have a value here
         self.found = 0
+
+    def begin(self):
+        """Of a function."""
+        self._symbols = {}
 
     def _by_line(self, statement, is_kernel):
         until = bisect.bisect_right(self._lines, statement.lineno)
@@ -163,30 +177,46 @@ class _Marking:
         self._seen |= found
         return found
 
-    def _number(self, statement):
-        """Of the part that the statement launches kernels of; 0: of none; None: it launches nothing."""
+    def _numbers(self, statement):
+        """Of the part that the statement launches kernels of; 0: of none. And of what it does. None: it launches nothing."""
         call = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
         chain = _chain_of(call) if isinstance(call, ast.Call) else []
         is_kernel = bool(chain) and chain[0] in self._kernels
         if not is_kernel and not _calls_operator(chain):
             return None
         found = (self._by_buffers if self._lines is None else self._by_line)(statement, is_kernel)
-        origins = {origin.key(): origin for i in sorted(found) for origin in self._launches[i].origins}
-        return self._number_for(tuple(origins.values())) if origins else 0
+        found = [self._launches[i] for i in sorted(found)]
+        origins = {origin.key(): origin for launch in found for origin in launch.origins}
+        return self._number_for(tuple(origins.values())) if origins else 0, self._work_for([launch.done for launch in found])
 
     def of(self, body):
-        """The statements, with the calls."""
+        """The statements, with the calls. These hand over the symbols that stand for sizes, as far as the code has given them values."""
         marked = []
         for statement in body:
             for inner in ("body", "orelse", "finalbody"):
                 if getattr(statement, inner, None):
+                    known = dict(self._symbols)
                     setattr(statement, inner, self.of(getattr(statement, inner)))
-            number = self._number(statement)
-            if number is not None:
-                self.found += 1
-                marked.append(_at(statement, f"{_OPEN}({number}) or {_NAME}({number})" if number else f"{_OPEN}(0)"))
-            marked.append(statement)
+                    if not isinstance(statement, ast.With):  # it may not have run
+                        self._symbols = known
+            numbers = self._numbers(statement)
+            self._symbols.update(dict.fromkeys(_symbols_of(statement)))
+            if numbers is None:
+                marked.append(statement)
+                continue
+            number, work = numbers
+            self.found += 1
+            marked += (_at(statement, f"{_OPEN}({number}) or {_NAME}({number})" if number else f"{_OPEN}(0)"),
+                       _at(statement, f"{_WORK}({', '.join((str(work), *(f'{name}={name}' for name in self._symbols)))})"), statement,
+                       _at(statement, f"{_WORK}(-1)"))
         return marked
+
+
+class _WithoutWork(ast.NodeTransformer):
+    """Takes the calls out that tell what launches do."""
+
+    def visit_Expr(self, statement):
+        return None if _chain_of(statement.value)[:1] == [_WORK] else statement
 
 
 def _at(statement, text):
@@ -196,6 +226,13 @@ def _at(statement, text):
             node.lineno = node.end_lineno = statement.lineno
             node.col_offset = node.end_col_offset = statement.col_offset
     return made
+
+
+def _symbols_of(statement):
+    """Those that it gives a value."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else ()
+    names = [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+    return [name for name in names if _SYMBOL.fullmatch(name)]
 
 
 def _functions(body, outer=()):
@@ -231,20 +268,23 @@ class Regions:
         self._parts = {}  # number: the modules
         self._numbers = {}  # the other way around
         self._within = {}  # of what Dynamo calls a frame: whether its names are those within the module that is open around the region
-        self._codes = []  # (function, its code, the code with calls)
-        self._marked = False  # the functions have it
-        self._seen = 0  # modules that Inductor wrote
+        self._codes = []  # (function, its codes: _PLAIN, _MARKED, _TELLING)
+        self._code = _PLAIN  # that the functions have
+        self._works = []  # what is told of launches
+        self._telling = None  # whom it is told to
+        self._reader = None
         self._said = False  # that nobody kept the modules of a region
         self._mutex = threading.Lock()
         self._follows = False  # what Inductor writes
         self._open = None
-        for function in (*vars(Regions).values(), _Launch.__init__):
+        for function in (*vars(Regions).values(), _Launch.__init__, _compiled_work.Reader.__init__, _compiled_work.Reader.read):
             if hasattr(function, "__code__"):
                 _dynamo.keep_out(torch, function, callees=False)
+        # Modules that Inductor wrote. Of those so far nobody knows more.
+        self._seen = len(_written(sys.modules.get("torch._inductor.codecache")))
         name = "torch._inductor.debug"
         if name in sys.modules:
             self._follow(sys.modules[name])
-            self._seen = len(_written(sys.modules.get("torch._inductor.codecache")))  # so far: nobody looked
         else:
             sys.meta_path.insert(0, _startup.Watcher(name, self._follow))
 
@@ -272,9 +312,19 @@ class Regions:
             if filename.endswith(".py"):
                 nodes = [node for node in graph.scheduler.nodes
                          if any(each.node is not None and _origins(each.node) for each in node.get_nodes())]
-                self._launches[filename] = [_Launch(node, places) for node in nodes]
+                made_of = [_nodes_of(node, places) for node in nodes]
+                works = self._read(graph, [(node, *each) for node, each in zip(nodes, made_of)])
+                self._launches[filename] = [_Launch(node, *each[:2], done) for node, each, done in zip(nodes, made_of, works)]
         except Exception:
             pass
+
+    def _read(self, graph, launches):
+        try:
+            if self._reader is None:
+                self._reader = _compiled_work.Reader(self._torch)
+            return self._reader.read(graph, launches)
+        except Exception:  # it has no formulas
+            return [None] * len(launches)
 
     # --- between two forwards
 
@@ -289,7 +339,7 @@ class Regions:
     def _look(self):
         cache = sys.modules.get("torch._inductor.codecache")
         modules = _written(cache)
-        if (len(modules) == self._seen and self._marked) or not self._mutex.acquire(blocking=False):
+        if (len(modules) == self._seen and self._code != _PLAIN) or not self._mutex.acquire(blocking=False):
             return
         try:
             modules = list(modules)
@@ -302,10 +352,39 @@ class Regions:
                         self._mark(cache.PyCodeCache, module)
                     except Exception:  # that one is one layer
                         pass
-            if not self._marked:
-                self._marked = True
-                for function, _, marked in self._codes:
-                    function.__code__ = marked
+            if self._code == _PLAIN:
+                self._give(_MARKED)
+        finally:
+            self._mutex.release()
+
+    def _give(self, code):
+        self._code = code
+        for function, codes in self._codes:
+            function.__code__ = codes[code]
+
+    def begin_telling(self, tell):
+        """From now on `tell` is called with what each launch does. False: nothing is known of any."""
+        self.look()
+        if not self._codes or not self._mutex.acquire(blocking=False):
+            return False
+        try:
+            if self._code == _PLAIN:
+                return False
+            self._telling = tell
+            self._give(_TELLING)
+            return True
+        finally:
+            self._mutex.release()
+
+    def end_telling(self):
+        """Returns whether all that ran has been told, as far as is known: Inductor wrote nothing meanwhile."""
+        self._telling = None
+        if not self._mutex.acquire(blocking=False):
+            return False
+        try:
+            if self._code == _TELLING:
+                self._give(_MARKED)
+            return len(_written(sys.modules.get("torch._inductor.codecache"))) == self._seen
         finally:
             self._mutex.release()
 
@@ -321,28 +400,31 @@ class Regions:
             lines = None
         with open(module.__file__, encoding="utf-8") as file:
             tree = ast.parse(file.read())
-        marking = _Marking(tree, lines, launches, functools.partial(self._number_for, module.__file__))
+        marking = _Marking(tree, lines, launches, functools.partial(self._number_for, module.__file__), self._work_for)
         names = []
         for name, function in _functions(tree.body):
             if name[-1] in _NOT_RUN:
                 continue
             before, last = marking.found, function.body[-1]
+            marking.begin()
             body = marking.of(function.body)
             if marking.found == before:
                 continue
-            function.body = [ast.copy_location(ast.Try(body=body, handlers=[], orelse=[], finalbody=[_at(last, f"{_OPEN}(0)")]), last)]
+            ends = [_at(last, f"{_OPEN}(0)"), _at(last, f"{_WORK}(-1)")]
+            function.body = [ast.copy_location(ast.Try(body=body, handlers=[], orelse=[], finalbody=ends), last)]
             names.append(name)
-        codes = _codes(compile(ast.fix_missing_locations(tree), module.__file__, "exec"))
+        telling = _codes(compile(ast.fix_missing_locations(tree), module.__file__, "exec"))
+        marked = _codes(compile(_WithoutWork().visit(tree), module.__file__, "exec"))
         self._make_open()
-        vars(module).update({_OPEN: self._open, _NAME: self._name})
+        vars(module).update({_OPEN: self._open, _NAME: self._name, _WORK: self._tell})
         for name in names:
             function = vars(module).get(name[0])
             for inner in name[1:]:
                 function = vars(function).get(inner)
-            if hasattr(function, "__code__") and name in codes:
-                self._codes.append((function, function.__code__, codes[name]))
-                if self._marked:
-                    function.__code__ = codes[name]
+            if hasattr(function, "__code__") and name in marked:
+                codes = function.__code__, marked[name], telling[name]
+                self._codes.append((function, codes))
+                function.__code__ = codes[self._code]
 
     def _number_for(self, code, origins):
         """`code`: a region's forward and backward are parts of their own."""
@@ -354,6 +436,10 @@ class Regions:
             number = self._numbers[key] = len(self._parts) + 1
             self._parts[number] = origins
         return number
+
+    def _work_for(self, done):
+        self._works.append([each for each in done if each is not None])
+        return len(self._works) - 1
 
     def _make_open(self):
         if self._open is not None:
@@ -388,13 +474,19 @@ class Regions:
         except Exception:  # these kernels are the region's
             self._library.gable_part_name(number, b"", 0, 1, b"")
 
+    def _tell(self, number, **symbols):
+        """What the launch does that comes now, with these values of symbols; a negative number: it has come."""
+        tell = self._telling
+        if number < 0:
+            self._library.gable_model_operator_end(0)
+        elif tell is not None:
+            tell(self._works[number], symbols)
+
     def _leave(self):
         if not self._mutex.acquire(blocking=False):
             return  # the next call does it
         try:
-            self._marked = False
-            for function, plain, _ in self._codes:
-                function.__code__ = plain
+            self._give(_PLAIN)
         finally:
             self._mutex.release()
 
@@ -413,9 +505,8 @@ class Regions:
         if len(every) == 1:
             return every[0], len(every[0]), int(within), ()
         labels = [".".join(names[shared:]) or "self" for names in every]
-        more = [f"{len(labels) - _MOST_NAMED} more"] if len(labels) > _MOST_NAMED else []
         fused = [".".join(names if is_within else names[1:]) + _BEFORE_CLASS + kind for (names, is_within), kind in resolved.items()]
-        return (*every[0][:shared], " + ".join((*labels[:_MOST_NAMED], *more))), shared, int(within), fused
+        return (*every[0][:shared], _compiled_work.listed(labels)), shared, int(within), fused
 
     def _resolved(self, origin, module):
         """(names, whether they are within the module of the layer that is open)"""

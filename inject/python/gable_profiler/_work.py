@@ -32,7 +32,7 @@ class Types:
             return self._names.get(tensor.dtype, str(tensor.dtype).rpartition(".")[2])
         if not (tensor.is_cuda or self._on_gpu):
             return "fp32"
-        convolves = "convolution" in operator._overloadpacket.__name__
+        convolves = "convolution" in getattr(operator, "_overloadpacket", operator).__name__
         allowed = self._backends.cudnn.allow_tf32 if convolves else self._backends.cuda.matmul.allow_tf32
         return "tf32" if allowed else "fp32"
 
@@ -98,7 +98,7 @@ class Work:
     """What operators have to do. `counts` tells which objects are tensors that count; `on_gpu` as in Types."""
 
     def __init__(self, torch, counts, on_gpu=False):
-        self.formulas, self._type_of = Formulas(torch), Types(torch, on_gpu)
+        self.formulas, self.type_of = Formulas(torch), Types(torch, on_gpu)
         self._counts, self._is_tensor, self._traffic = counts, torch.is_tensor, {}
 
     def knows(self, operator):
@@ -120,4 +120,4 @@ class Work:
             read, written = moves.bytes(args, kwargs, out, self._counts)
         except (RuntimeError, NotImplementedError):  # tensors without strides
             read = written = None
-        return tensors[0], self._type_of(operator, tensors[0]), flops, read, written
+        return tensors[0], self.type_of(operator, tensors[0]), flops, read, written

@@ -103,6 +103,50 @@ TEST(ModelTable, CallsThatAreAlikeAreOneOperator) {
   EXPECT_EQ(table.open_operator(3, "aten::add", "", ""), 1u) << "numbers begin anew";
 }
 
+TEST(ModelTable, AStepThatWasPutOffIsFollowedByAnother) {
+  ModelTable table;
+  ASSERT_TRUE(table.begin(0));
+  table.put_off("it compiled");
+  EXPECT_FALSE(table.end()) << "nothing of it counts";
+  EXPECT_EQ(table.why_put_off(), "it compiled");
+  EXPECT_TRUE(table.expects_new_step(1)) << "whatever it launches";
+  ASSERT_TRUE(table.begin(1));
+  ASSERT_TRUE(table.end());
+  table.kept(1);
+  EXPECT_EQ(table.why_put_off(), "") << "the model is known now";
+}
+
+TEST(ModelTable, ALayerThatLaunchesOutsideOfRegionsHasUnknownWork) {
+  ModelTable table;
+  ASSERT_TRUE(table.begin(0));
+  EXPECT_FALSE(table.counts_outside());
+  table.regions_only();
+  ASSERT_TRUE(table.counts_outside());
+  for (const LayerId layer : {3u, 4u}) table.add_operator(0, layer, 0, "fp32", 10, 4, 5);
+  table.add_outside(0, 4);
+  table.add_outside(1, 3);  // another GPU's
+  table.add_outside(0, 9);  // the optimizer's, say
+  const auto step = table.end();
+  ASSERT_TRUE(step);
+  EXPECT_FALSE(table.counts_outside());
+  EXPECT_TRUE(step->model.work.at({0, 3}).flops_known);
+  EXPECT_FALSE(step->model.work.at({0, 4}).flops_known);
+  EXPECT_FALSE(step->model.work.at({0, 4}).bytes_known);
+  EXPECT_FALSE(step->model.work.contains({0, 9}));
+  EXPECT_TRUE(step->incomplete);
+
+  ASSERT_TRUE(table.begin(1));
+  table.regions_only();
+  table.add_operator(0, 3, 0, "fp32", 10, 4, 5);
+  table.add_outside(0, 9);
+  EXPECT_FALSE(table.end()->incomplete) << "all of the model was described";
+  ASSERT_TRUE(table.begin(2));
+  table.regions_only();
+  table.add_module(5, {});
+  table.add_outside(0, 5);
+  EXPECT_TRUE(table.end()->incomplete) << "a module that is not compiled";
+}
+
 TEST(ModelTable, ThereIsAnEndToWhatIsKeptApart) {
   ModelTable table;
   ASSERT_TRUE(table.begin(0));
