@@ -18,6 +18,7 @@ PROGRAM = os.path.join(HERE, "inductor.py")
 STEPS = "60"
 # PyTorch up to 2.8 tells nothing, or not all, of the modules of backward.
 OLD = bool(os.environ.get("GABLE_OLD_TORCH"))
+LONG = os.environ.get("GABLE_LONG_TESTS") == "1"
 
 
 def cache(how, anew):
@@ -137,6 +138,7 @@ class Inductor(gable_run.ReportTest):
         self.assertEqual(fused["place"].rpartition("/")[2], f"inductor.py:{line} in forward")
         self.assertGreater(fused["time_ns"], 0)
 
+    @unittest.skipUnless(LONG, "compiles for a minute: GABLE_LONG_TESTS=1")
     def test_blocks_that_are_compiled_each_by_itself(self):
         """What is around them is not described, and the report says so."""
         report = self.report("blocks")
@@ -157,6 +159,7 @@ class Inductor(gable_run.ReportTest):
         self.assert_backward(report)
 
     @unittest.skipIf(OLD, "it makes no such functions")
+    @unittest.skipUnless(LONG, "compiles for a minute: GABLE_LONG_TESTS=1")
     def test_code_in_functions_that_become_cuda_graphs(self):
         report = self.report("partitions")
         self.assert_forward(report)
