@@ -250,7 +250,8 @@ def _moved(graph, scheduled, buffers):
     accesses = getattr(scheduled, "get_read_write_buffer_accesses", None)
     if accesses is None:
         return None
-    moved, estimate = accesses(True, True), graph.sizevars.optimization_hint
+    moved, sizes_of_graph = accesses(True, True), graph.sizevars
+    estimate = getattr(sizes_of_graph, "optimization_hint", None) or sizes_of_graph.size_hint  # its name in older PyTorch
     found = []
     for dtype, sizes, _, name in buffers:
         if name not in moved:
