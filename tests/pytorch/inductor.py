@@ -115,6 +115,13 @@ def codes_with_calls():
     return sum(any("gable" in name for name in function.__code__.co_names) for function in functions), len(functions)
 
 
+def what_can_be_kept():
+    """Of compiled code, by kinds."""
+    save = getattr(getattr(torch, "compiler", None), "save_cache_artifacts", None)
+    kept = save() if save is not None else None
+    return None if kept is None else {kind: len(artifacts) for kind, artifacts in sorted(kept[1].artifacts.items())}
+
+
 def in_functions_of_their_own():
     """As Inductor does for CUDA graphs, which it would not make of what runs on a CPU."""
     from torch._inductor.scheduler import Scheduler
@@ -128,6 +135,7 @@ def in_functions_of_their_own():
 def main(how, steps):
     global _fails
     torch.manual_seed(0)
+    playback_ops.open_gpu()
     compiled_kernels_launch()
     if how == "partitions":
         in_functions_of_their_own()
@@ -146,7 +154,7 @@ def main(how, steps):
         return loss.item()
 
     losses = [train() for _ in range(steps)]
-    print(losses, codes_with_calls())
+    print(losses, codes_with_calls(), what_can_be_kept())
     _fails = True
     try:
         train()

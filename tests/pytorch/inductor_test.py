@@ -2,6 +2,7 @@
 """The kernels of regions that Inductor compiles have the layers of the modules that they come from."""
 import collections
 import functools
+import glob
 import os
 import shutil
 import subprocess
@@ -21,10 +22,11 @@ OLD = bool(os.environ.get("GABLE_OLD_TORCH"))
 LONG = os.environ.get("GABLE_LONG_TESTS") == "1"
 
 
-def cache(how, anew):
-    """Each program has a cache of its own: Inductor does not see that it was told to write other functions."""
-    return {"TORCHINDUCTOR_CACHE_DIR": gable_run.work("inductor-cache-" + how), "TORCHINDUCTOR_FX_GRAPH_CACHE": "0" if anew else "1",
-            "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+def cache(how, used):
+    """Each program has a cache of its own: Inductor does not see that it was told to write other functions. `used`: the user has chosen
+    that code is taken from it."""
+    return {"TORCHINDUCTOR_CACHE_DIR": gable_run.work("inductor-cache-" + how), "TORCHINDUCTOR_COMPILE_THREADS": "1",
+            **({"TORCHINDUCTOR_FX_GRAPH_CACHE": "1"} if used else {})}
 
 
 @functools.lru_cache(maxsize=None)
@@ -32,7 +34,7 @@ def plain(how, again=False):
     """`again`: its code is in the cache, which its tracebacks show."""
     dropped = ("GABLE_OPTIONS", "PYTHONPATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
     environment = {name: value for name, value in os.environ.items() if name not in dropped}
-    environment.update(cache(how, anew=False), GABLE_PLAYBACK=GPU,
+    environment.update(cache(how, used=True), GABLE_PLAYBACK=GPU,
                        LD_LIBRARY_PATH=os.path.join(os.environ["GABLE_BUILD"], "lib", "playback"))
     return subprocess.run([PYTHON, PROGRAM, how, STEPS], capture_output=True, text=True, timeout=600, env=environment, check=True).stdout
 
@@ -41,19 +43,33 @@ class Inductor(gable_run.ReportTest):
     @classmethod
     def setUpClass(cls):
         for how in ("module", "function", "partitions", "blocks"):
-            shutil.rmtree(cache(how, True)["TORCHINDUCTOR_CACHE_DIR"], ignore_errors=True)
+            shutil.rmtree(cache(how, False)["TORCHINDUCTOR_CACHE_DIR"], ignore_errors=True)
 
-    def report(self, how, anew=True):
-        wanted = plain(how, again=not anew) if how == "module" else ""
-        run = gable_run.run_profile(GPU, f"inductor-{how}-{anew}", "--stacks", "--", PYTHON, PROGRAM, how, STEPS,
-                                    environment=cache(how, anew))
+    def report(self, how, used=False):
+        wanted = ""
+        if how == "module":
+            wanted = plain(how)  # and its code is in the cache, as that of whoever ran it before without Gable
+        if used:
+            wanted = plain(how, again=True)
+        kept = self.kept(how)
+        run = gable_run.run_profile(GPU, f"inductor-{how}-{used}", "--stacks", "--", PYTHON, PROGRAM, how, STEPS,
+                                    environment=cache(how, used))
         self.assertEqual((run.code, run.violations), (0, ""), run.err)
         if wanted:
-            self.assertEqual(run.out, wanted, "losses bit by bit, and a traceback")
+            self.assertEqual(run.out, wanted, "losses bit by bit, a traceback, and what the program can keep of compiled code")
+            if not OLD:
+                self.assertTrue(kept)
+                self.assertEqual(self.kept(how), kept, "nothing is kept twice")
         self.assertIn("the head fails", run.out)
         self.assertIn(f"(0, {4 if how == 'blocks' else 2})", run.out, "nothing is left in the code that Inductor wrote")
         self.assert_sound(run.report)
         return run.report
+
+    def kept(self, how):
+        """Compiled graphs in the cache."""
+        folder = cache(how, used=True)["TORCHINDUCTOR_CACHE_DIR"]
+        return sorted(path for kind in ("fxgraph", "aotautograd") for path in glob.glob(os.path.join(folder, kind, "**"), recursive=True)
+                      if os.path.isfile(path))
 
     def own_kernels(self, report, direction):
         """{path: [what the kernel stands for]} of the layers that launch kernels."""
@@ -96,7 +112,8 @@ class Inductor(gable_run.ReportTest):
         self.assert_backward(report)
         self.assert_described(report)
         self.assert_operators(report)
-        self.assertFalse([note for note in report.run["notes"] if "compile" in note])
+        said = [note for note in report.run["notes"] if "compile" in note]
+        self.assertIn(["writes code anew" in note for note in said], ([True], []) if OLD else ([True],), said)  # 2.4 keeps nothing unasked
         layers = {"/".join(path): row for (path, way), row in report.layers.items() if way == "forward"}
         for path in ("Net/blocks/0", "Net/blocks/1/first/linear", "Net/head"):
             self.assertEqual(layers[path]["dotted"], path[len("Net/"):].replace("/", "."))
@@ -167,17 +184,16 @@ class Inductor(gable_run.ReportTest):
         self.assert_backward(report)
 
     def test_code_from_the_cache_on_disk(self):
-        """Whoever ran the program before without Gable has it."""
-        plain("module")  # fills it
-        report = self.report("module", anew=False)
+        """As the user has chosen."""
+        report = self.report("module", used=True)
         self.assertEqual(list(self.own_kernels(report, "forward")), ["Net"])
         self.assertEqual(list(self.own_kernels(report, "backward")), ["Net"])
-        if not OLD:  # which has no such cache unless it is asked for
-            said = [note for note in report.run["notes"] if "TORCHINDUCTOR_FX_GRAPH_CACHE=0" in note]
-            self.assertEqual(len(said), 1)
-            self.assertEqual(report.table.count("TORCHINDUCTOR_FX_GRAPH_CACHE=0"), 1)
-            self.assertIn("How much work the model's operators do is unknown: the program uses torch.compile, and Gable did not see Inductor "
-                          "write its code.", report.run["notes"])
+        said = [note for note in report.run["notes"] if "had written before" in note]
+        self.assertEqual(len(said), 1)
+        self.assertIn("Without TORCHINDUCTOR_FX_GRAPH_CACHE=1", said[0])
+        self.assertEqual(report.table.count("Without TORCHINDUCTOR_FX_GRAPH_CACHE=1"), 1)
+        self.assertIn("How much work the model's operators do is unknown: the program uses torch.compile, and Gable did not see Inductor "
+                      "write its code.", report.run["notes"])
 
 
 if __name__ == "__main__":

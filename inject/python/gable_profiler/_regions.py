@@ -9,11 +9,12 @@ import ast
 import bisect
 import ctypes
 import functools
+import os
 import re
 import sys
 import threading
 
-from gable_profiler import _compiled_work, _dynamo, _library, _startup, _tree
+from gable_profiler import _compile_anew, _compiled_work, _dynamo, _library, _startup, _tree
 
 _OPEN, _NAME, _WORK = "_gable_part", "_gable_name_part", "_gable_work"  # in a class two underscores would be another name
 _PLAIN, _MARKED, _TELLING = range(3)  # what a function's code is
@@ -282,6 +283,7 @@ class Regions:
                 _dynamo.keep_out(torch, function, callees=False)
         # Modules that Inductor wrote. Of those so far nobody knows more.
         self._seen = len(_written(sys.modules.get("torch._inductor.codecache")))
+        _compile_anew.begin(torch, self._wants_code)
         name = "torch._inductor.debug"
         if name in sys.modules:
             self._follow(sys.modules[name])
@@ -305,6 +307,9 @@ class Regions:
                 self._follows = True
         except Exception:  # another PyTorch: its regions are one layer each
             pass
+
+    def _wants_code(self):
+        return self._follows and not self._library.gable_queue_complete()
 
     def _wrote(self, graph, filename):
         try:
@@ -331,7 +336,7 @@ class Regions:
     def look(self):
         """What was compiled since the last time is followed from now on."""
         try:
-            if self._follows and not self._library.gable_queue_complete():
+            if self._wants_code():
                 self._look()
         except Exception:  # regions are one layer each
             self._launches.clear()
@@ -459,8 +464,10 @@ class Regions:
         self._open = make(ctypes.addressof(method), None, None)
 
     def _say_cached(self):
-        _library.say("torch.compile took code from its cache on disk, which does not keep what modules kernels come from: such a region is "
-                     "one layer. With TORCHINDUCTOR_FX_GRAPH_CACHE=0 it is compiled anew, and has its modules' layers.")
+        chosen = os.environ.get(_compile_anew.CHOICE) == "1"
+        anew = f"Without {_compile_anew.CHOICE}=1 it is written anew, and has" if chosen else "Compiled anew it has"
+        _library.say("torch.compile took code that it had written before, which does not say what modules kernels come from: such a region "
+                     f"is one layer. {anew} its modules' layers.")
 
     # --- while the code runs
 

@@ -101,7 +101,7 @@ class Names:
         return self.places[place][-1]
 
 
-def follow_modules(torch, launch, path):
+def follow_modules(torch, open_gpu, launch, path):
     from torch.optim.optimizer import register_optimizer_step_pre_hook
     names = Names(torch)
     threads = threading.local()
@@ -110,6 +110,7 @@ def follow_modules(torch, launch, path):
     def enter(module, _inputs):
         if torch.compiler.is_compiling():
             return
+        open_gpu()  # before anything is compiled: a model is on its GPU by now
         if not hasattr(threads, "open"):
             threads.open = []
         threads.open.append([module, torch.autograd._get_sequence_nr()])
@@ -185,5 +186,5 @@ if os.environ.get("PROGRAM_TRUTH") or os.environ.get("PROGRAM_FLOPS"):
         _kept = count_flops(_torch, os.environ["PROGRAM_FLOPS"])
     else:
         sys.path.append(os.environ["PLAYBACK_OPS"])
-        from playback_ops import launch as _launch
-        follow_modules(_torch, _launch, os.environ["PROGRAM_TRUTH"])
+        from playback_ops import launch as _launch, open_gpu as _open_gpu
+        follow_modules(_torch, _open_gpu, _launch, os.environ["PROGRAM_TRUTH"])
