@@ -58,7 +58,7 @@ std::string ModelTable::why_put_off() const {
   return described_.empty() ? why_put_off_ : std::string();
 }
 
-void ModelTable::regions_only() {
+void ModelTable::operators_only() {
   const MutexLock hold(mutex_);
   outside_.clear();
   counts_outside_ = open_.has_value();

@@ -49,9 +49,9 @@ class ModelTable {
   void put_off(const std::string& why);
   // Why nothing is known, if every step so far was put off.
   [[nodiscard]] std::string why_put_off() const;
-  // Says that operators are described only as far as they are a compiled region's: a layer that
-  // launches a kernel outside of them in this step as well has unknown work.
-  void regions_only();
+  // Says that not all of the program may be described: a layer that launches a kernel outside of
+  // operators in this step has unknown work.
+  void operators_only();
   // Whether launches outside of operators are to be told. Takes no lock.
   [[nodiscard]] bool counts_outside() const {
     return counts_outside_.load(std::memory_order_relaxed);

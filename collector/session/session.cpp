@@ -222,8 +222,8 @@ void Session::end_model(const std::string& why_not) {
   }
   if (described->incomplete)
     rt.notes.record(
-        "What layers do outside of compiled regions is not described, because the program uses "
-        "torch.compile: their work by formula is unknown.");
+        "Not all that layers launch is described, because the program uses torch.compile: the work "
+        "by formula of these layers is unknown.");
   described->model.sequence_hash = c_.sink.summary(described->step).hash;
   rt.model.kept(described->model.sequence_hash);
   c_.sink.with_profile(

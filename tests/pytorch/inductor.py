@@ -122,6 +122,12 @@ def what_can_be_kept():
     return None if kept is None else {kind: len(artifacts) for kind, artifacts in sorted(kept[1].artifacts.items())}
 
 
+def what_was_compiled():
+    """By Dynamo: graphs, frames and their failures."""
+    from torch._dynamo.utils import counters
+    return {name: dict(counters[name]) for name in ("stats", "frames")}
+
+
 def in_functions_of_their_own():
     """As Inductor does for CUDA graphs, which it would not make of what runs on a CPU."""
     from torch._inductor.scheduler import Scheduler
@@ -140,10 +146,9 @@ def main(how, steps):
     if how == "partitions":
         in_functions_of_their_own()
     net = Net()
-    if how == "blocks":
-        for block in net.blocks:
-            block.compile()
-    run = net if how == "blocks" else (torch.compile(lambda x: net(x) * 2, dynamic=True) if how == "function" else torch.compile(net))
+    if how == "block":
+        net.blocks[0].compile()
+    run = net if how == "block" else (torch.compile(lambda x: net(x) * 2, dynamic=True) if how == "function" else torch.compile(net))
     optimizer = torch.optim.SGD(net.parameters(), 1e-4)
 
     def train():
@@ -154,7 +159,7 @@ def main(how, steps):
         return loss.item()
 
     losses = [train() for _ in range(steps)]
-    print(losses, codes_with_calls(), what_can_be_kept())
+    print(losses, codes_with_calls(), what_can_be_kept(), what_was_compiled())
     _fails = True
     try:
         train()

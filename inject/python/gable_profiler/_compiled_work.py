@@ -11,20 +11,15 @@ import functools
 import math
 import operator
 
-from gable_profiler._work import Work, tensors_in
+from gable_profiler._work import MOST_TENSORS, Work, tensors_in, text_of, text_of_tensors
 
 _MOST_NAMED = 3  # of what a kernel is made of
-_MOST_TENSORS = 16  # of its inputs
 
 
 def listed(names):
     """a + b + c + 2 more"""
     more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
     return " + ".join((*names[:_MOST_NAMED], *more))
-
-
-def text_of(dtype, sizes):
-    return f"{str(dtype).rpartition('.')[2]}[{','.join(map(str, sizes))}]"
 
 
 class Done:
@@ -175,8 +170,7 @@ class Reader:
         for target, args, kwargs, out in calls:
             tensors = tensors_in((args, kwargs, out), self._torch.is_tensor)
             if is_called:
-                inputs = tensors_in((args, kwargs), self._torch.is_tensor)[:_MOST_TENSORS]
-                done.inputs = ";".join(text_of(tensor.dtype, tensor.shape) for tensor in inputs)
+                done.inputs = text_of_tensors(tensors_in((args, kwargs), self._torch.is_tensor))
             if not hasattr(target, "_schema"):
                 if hasattr(target, "namespace"):  # none of Python's operators
                     flops = work.formulas.flops(target, args, kwargs, out, tensors)
@@ -242,7 +236,7 @@ def _buffers(graph, scheduled):
 
 def _inputs(buffers, symbols):
     read = [(dtype, _numbers(sizes, symbols)) for dtype, sizes, is_read, _ in buffers if is_read]
-    return ";".join(text_of(dtype, sizes) for dtype, sizes in read[:_MOST_TENSORS] if sizes is not None)
+    return ";".join(text_of(dtype, sizes) for dtype, sizes in read[:MOST_TENSORS] if sizes is not None)
 
 
 def _moved(graph, scheduled, buffers):

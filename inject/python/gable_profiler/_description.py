@@ -5,17 +5,17 @@ that launch other kernels, and where it generates text once for each kind of for
 PyTorch shows every operator to a dispatch mode that stands by while modules and backward run. The mode runs the operator as
 it would have run and tells the library its work, which gives it to the layer that a kernel launched there would belong to.
 Where PyTorch might do anything else because a mode stands by, the model is not described. In a program that compiles, the code of
-its compiled regions tells instead what each launch does, and no mode stands by.
+its compiled regions tells what each of their launches does; around them the mode stands by where PyTorch compiles and runs the same with it.
 """
 import sys
+import threading
 import weakref
 
 from gable_profiler import _call_places, _compiled_work, _dynamo, _library, _memory, _tree
 from gable_profiler._formulas import NoFormulas
 from gable_profiler._places import call_as_from, caller
-from gable_profiler._work import Work, tensors_in
+from gable_profiler._work import Work, tensors_in, text_of_tensors
 
-_MOST_TENSORS = 16  # of a module's inputs or outputs
 _MOST_PUT_OFF = 3  # times that a step is found unfit
 _MOST_OPTIMIZERS = 64  # are known
 _MOST_KINDS = 4  # of forwards are described each for itself
@@ -30,9 +30,8 @@ _NORMS = ("linalg_vector_norm", "LinalgVectorNorm")  # the same with a mode and 
 _APART = ("Prod", "Cumprod", "Logcumsumexp", "Linalg", "Ctc", "CudnnCtc", "Cdist", "EmbeddingBag")
 
 
-def _text(torch, tensors):
-    """float32[2,3,32,32];int64[2]"""
-    return ";".join(_compiled_work.text_of(tensor.dtype, tensor.shape) for tensor in tensors[:_MOST_TENSORS]).encode()
+def _text(tensors):
+    return text_of_tensors(tensors).encode()
 
 
 def _within(module):
@@ -60,7 +59,9 @@ class Description:
         self._kinds = set()  # of forwards that were described
         self._why_not = ""
         self._regions = None
-        self._compiles = False  # it is their code that tells, in this step
+        self._compiles = False  # it is their code that tells of their launches, in this step
+        self._in_regions = set()  # threads that are in a launch of which such code has told
+        self._has_mode = False  # in this step
         self._put_off = False  # to another step
         self._times_put_off = 0
         self._allocations = False  # are to be told
@@ -98,17 +99,19 @@ class Description:
         if not wanted:
             return False
         self._compiles = _compiles()
+        self._has_mode = not self._compiles or _dynamo.bears_modes(self._torch)
+        self._in_regions.clear()
         self._follow_memory(bool(wanted & 2))
         self.places = _call_places.Places(self._torch) if wanted & 4 else None
         self._seen.clear()
         self._why_not, self._put_off, self._backward_differs = "", False, False
         try:
             if self._compiles:
-                if not self._regions.begin_telling(self._launch):
+                if not self._regions.begin_telling(self._launch) and not self._has_mode:
                     self._library.gable_model_end((_COMPILES + _NOT_SEEN).encode())
                     return False
-                self._library.gable_model_regions_only()
-            elif self._mode is None:
+                self._library.gable_model_operators_only()
+            if self._has_mode and self._mode is None:
                 self._mode = _make_mode(self._torch, self._library, self)
             if self._capturing():
                 raise RuntimeError("a stream captures")
@@ -181,7 +184,7 @@ class Description:
         module, args, kwargs, mode, before = call
         if mode is not None:
             mode.__exit__(None, None, None)
-        if self.running and results and not (self._compiles and self._is_loss(module)):  # in that case nothing of it is described
+        if self.running and results and not (self._compiles and self._is_loss(module)):  # nothing of that one is described
             try:
                 self._tell(module, args, kwargs, results[0])
                 if before is not None:
@@ -212,12 +215,20 @@ class Description:
             self._of_memory(_memory.Memory.ran, args, kwargs, out)
 
     def _launch(self, works, symbols):
-        """What a launch of a compiled region does that comes now: parts of it, where it stands for several."""
+        """What a launch of a compiled region does that comes now: parts of it, where it stands for several. None: it has come."""
+        if works is None:
+            self._in_regions.discard(threading.get_ident())
+            return
         try:
+            self._in_regions.add(threading.get_ident())
             if self.running and works:
                 self._tell_launch([work.at(symbols) for work in works])
         except Exception as problem:
             self.give_up(f"{type(problem).__name__}: {problem}")
+
+    def tells(self):
+        """Whether the mode tells what runs now on this thread."""
+        return self.running and not (self._in_regions and threading.get_ident() in self._in_regions)
 
     def _tell_launch(self, works):
         library = self._library
@@ -235,7 +246,7 @@ class Description:
         """`frame` is where the program asks for it."""
         mode, apart = None, ()
         try:
-            if not self._compiles and not self._stands_by():
+            if self._has_mode and not self._stands_by():
                 apart = self._set_apart(args[0]) if self._backward_differs else ()
                 mode = self._mode
         except Exception as problem:
@@ -296,7 +307,7 @@ class Description:
 
     def _mode_for(self, module, args, kwargs):
         """The mode, where this is an outermost call that may be described."""
-        if self._compiles:
+        if not self._has_mode:
             return None
         try:
             if self._stands_by():
@@ -326,7 +337,7 @@ class Description:
 
     def _unfit(self, module, args, kwargs):
         torch = self._torch
-        if _compiles():
+        if not self._compiles and _compiles():
             return _COMPILES
         if torch._C._functorch.peek_interpreter_stack() is not None or self._capturing():
             return "a stream captures, or functorch transforms the model"
@@ -339,7 +350,7 @@ class Description:
             return ""
         modules = _within(module)
         for inner in modules:
-            if hasattr(inner, "_orig_mod") or getattr(inner, "_compiled_call_impl", None) is not None:
+            if not self._compiles and (hasattr(inner, "_orig_mod") or getattr(inner, "_compiled_call_impl", None) is not None):
                 return _COMPILES
             if isinstance(inner, torch.jit.ScriptModule):
                 return f"{type(inner).__name__} is a script module"
@@ -357,8 +368,8 @@ class Description:
         is_tensor = self._torch.is_tensor
         parameters = _parameters(_within(module))
         types = sorted({str(each.dtype).rpartition(".")[2] for each in parameters})
-        self._library.gable_model_module(id(module), _text(self._torch, tensors_in((args, kwargs), is_tensor)),
-                                         _text(self._torch, tensors_in(result, is_tensor)), ";".join(types).encode(),
+        self._library.gable_model_module(id(module), _text(tensors_in((args, kwargs), is_tensor)),
+                                         _text(tensors_in(result, is_tensor)), ";".join(types).encode(),
                                          sum(each.numel() for each in parameters))
 
     def saw(self, operator):
@@ -393,7 +404,7 @@ def _make_mode(torch, library, description):
     def opened(operator, args, kwargs, frame):
         """Says that it begins: its name, its inputs, and where it was called. None: it is no operator that could be told."""
         try:
-            inputs = _text(torch, tensors_in((args, kwargs), torch.is_tensor))
+            inputs = _text(tensors_in((args, kwargs), torch.is_tensor))
             place = "" if description.places is None else description.places.of(frame)
             return library.gable_model_operator_begin(operator._schema.name.encode(), inputs, place.encode("utf-8", "replace"))
         except Exception:  # a tensor without sizes
@@ -412,11 +423,13 @@ def _make_mode(torch, library, description):
 
         def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
             kwargs = kwargs or {}
-            if not description.running:
+            if not description.tells():
                 return operator(*args, **kwargs)
             others = [each for each in types if each not in description._plain]
             if others:
-                if not all(map(description.fits, others)):
+                if any(each.__name__ == "FakeTensor" for each in others):
+                    description.give_up(_COMPILES)  # it compiles right now
+                elif not all(map(description.fits, others)):
                     description.give_up(f"there are tensors of type {others[0].__name__}")
                 return NotImplemented
             if not hasattr(operator, "_schema"):  # an operator of a higher order

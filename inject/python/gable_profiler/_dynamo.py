@@ -12,6 +12,15 @@ def tests(torch):
     return getattr(compiler, "is_dynamo_compiling", None) or is_compiling, is_compiling
 
 
+def bears_modes(torch):
+    """Whether what is compiled stays as it is and is called as ever where a dispatch mode that says so is active."""
+    guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
+    if not hasattr(guards, "set_is_in_mode_without_ignore_compile_internals"):
+        return False
+    backward = sys.modules.get("torch._dynamo.compiled_autograd")
+    return not getattr(backward, "compiled_autograd_enabled", False)
+
+
 def keep_out(torch, function, callees):
     """Dynamo does not compile `function` itself; what it calls is compiled as ever where `callees` is true, else not either."""
     try:

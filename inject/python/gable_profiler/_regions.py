@@ -486,8 +486,8 @@ class Regions:
         tell = self._telling
         if number < 0:
             self._library.gable_model_operator_end(0)
-        elif tell is not None:
-            tell(self._works[number], symbols)
+        if tell is not None:
+            tell(self._works[number] if number >= 0 else None, symbols)
 
     def _leave(self):
         if not self._mutex.acquire(blocking=False):

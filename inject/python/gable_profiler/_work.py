@@ -15,6 +15,19 @@ _LOOKED_UP = frozenset(("embedding", "index_select", "gather", "index", "take"))
 _SUMMED_UP = frozenset(("_embedding_bag", "_embedding_bag_forward_only"))  # of each index a row, and one comes out for a bag
 
 
+MOST_TENSORS = 16  # of inputs or outputs are named
+
+
+def text_of(dtype, sizes):
+    """float32[2,3,32,32]"""
+    return f"{str(dtype).rpartition('.')[2]}[{','.join(map(str, sizes))}]"
+
+
+def text_of_tensors(tensors):
+    """float32[2,3,32,32];int64[2]"""
+    return ";".join(text_of(tensor.dtype, tensor.shape) for tensor in tensors[:MOST_TENSORS])
+
+
 class Types:
     """The type that operations count as: which roof they are under. `on_gpu`: as a GPU does them, wherever the tensors are."""
 

@@ -116,11 +116,11 @@ TEST(ModelTable, AStepThatWasPutOffIsFollowedByAnother) {
   EXPECT_EQ(table.why_put_off(), "") << "the model is known now";
 }
 
-TEST(ModelTable, ALayerThatLaunchesOutsideOfRegionsHasUnknownWork) {
+TEST(ModelTable, ALayerThatLaunchesOutsideOfOperatorsHasUnknownWork) {
   ModelTable table;
   ASSERT_TRUE(table.begin(0));
   EXPECT_FALSE(table.counts_outside());
-  table.regions_only();
+  table.operators_only();
   ASSERT_TRUE(table.counts_outside());
   for (const LayerId layer : {3u, 4u}) table.add_operator(0, layer, 0, "fp32", 10, 4, 5);
   table.add_outside(0, 4);
@@ -136,12 +136,12 @@ TEST(ModelTable, ALayerThatLaunchesOutsideOfRegionsHasUnknownWork) {
   EXPECT_TRUE(step->incomplete);
 
   ASSERT_TRUE(table.begin(1));
-  table.regions_only();
+  table.operators_only();
   table.add_operator(0, 3, 0, "fp32", 10, 4, 5);
   table.add_outside(0, 9);
   EXPECT_FALSE(table.end()->incomplete) << "all of the model was described";
   ASSERT_TRUE(table.begin(2));
-  table.regions_only();
+  table.operators_only();
   table.add_module(5, {});
   table.add_outside(0, 5);
   EXPECT_TRUE(table.end()->incomplete) << "a module that is not compiled";
