@@ -202,6 +202,18 @@ def own_optimizer():
     print(digest(model))
 
 
+def compiled_optimizer():
+    """Its step is a function that is compiled, in which no hook runs."""
+    model = make_launching(nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4)))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    step = torch.compile(optimizer.step, backend="eager")
+    for _ in range(2 * STEPS):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(torch.ones(2, 8)), torch.tensor([0, 1])).backward()
+        step()
+    print(digest(model))
+
+
 def odd_step():
     """The second step is another one."""
     model = make_launching(nn.Sequential(nn.Linear(8, 4)))
@@ -394,7 +406,7 @@ def warned():
 
 
 CASES = {case.__name__: case for case in (
-    resnet50, mixed, unknown_operators, apart, apart_and_failing, odd_step, normalized, pipeline, turns, many_kinds_of_steps, own_optimizer, subclass,
+    resnet50, mixed, unknown_operators, apart, apart_and_failing, odd_step, normalized, pipeline, turns, many_kinds_of_steps, own_optimizer, compiled_optimizer, subclass,
     script, own_mode, compiled_function, raising_in_description, gpt, inference_mode, shared, allocations, memory, operators, warned, backward_on_a_thread_of_pytorchs)}
 
 if __name__ == "__main__":

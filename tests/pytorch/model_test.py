@@ -16,7 +16,7 @@ import layers_test  # noqa: E402
 from layers_test import GPU, PYTHON, environment_without_gable  # noqa: E402
 
 CASES = ("resnet50", "mixed", "unknown_operators", "apart", "apart_and_failing", "odd_step", "normalized", "pipeline", "turns",
-         "many_kinds_of_steps", "own_optimizer", "subclass", "script", "own_mode",
+         "many_kinds_of_steps", "own_optimizer", "compiled_optimizer", "subclass", "script", "own_mode",
          "raising_in_description", "gpt", "inference_mode", "shared", "compiled_function", "allocations", "memory", "operators", "warned",
          "backward_on_a_thread_of_pytorchs")
 PROGRAM = os.path.join(HERE, "described.py")
@@ -386,6 +386,13 @@ class Model(gable_run.ReportTest):
         self.assertEqual((report.run["unit"], report.run["steps"]["border"]), ("step", "forward"))
         self.assertEqual(report.layer(("Sequential", "0"), "backward")["launches"], 1)
         self.assertEqual(self.work(report, ("Sequential", "2"), "backward")[0], 2 * 2 * 2 * 8 * 4)
+
+    def test_training_with_an_optimizer_that_is_compiled(self):
+        report = self.report("compiled_optimizer")
+        self.assertEqual((report.run["unit"], report.run["steps"]["border"]), ("step", "forward"))
+        self.assertEqual(report.layer(("Sequential", "0"), "backward")["launches"], 1)
+        if not os.environ.get("GABLE_OLD_TORCH"):  # there it is not described, as it compiles
+            self.assertEqual(self.work(report, ("Sequential", "2"), "backward")[0], 2 * 2 * 2 * 8 * 4)
 
     def generated(self, name, gpu):
         run = gable_run.run_profile(gpu, "model-generate-" + name, "--", PYTHON, layers_test.PROGRAM, "generate")

@@ -38,6 +38,8 @@ class Steps:
         self._most_forwards = 0  # the same of all that a backward followed
         self._went_back = False  # since the last step ended
         self._rounds = 0  # of forward and backward, as long as no optimizer took a step
+        self._zeroed_rounds = 0  # among these, in which gradients were set to zero
+        self._zeroed = False  # in this one
         self._optimizer = 0  # id of the one that took a step last, if no forward or backward came since
         self._not_last = set()  # ids of optimizers that another one follows
         self._owes_border = False  # one of these took a step, and so far no other one followed
@@ -49,9 +51,20 @@ class Steps:
             return
         self._went_back = False
         self._rounds += 1
-        if self._rounds < _ROUNDS or (self._rounds < _ROUNDS_BESIDE_OPTIMIZERS and _optimizers_exist(self._torch.optim.Optimizer)):
+        self._zeroed_rounds += self._zeroed
+        self._zeroed = False
+        if self._rounds < _ROUNDS:
+            return
+        if self._rounds < _ROUNDS_BESIDE_OPTIMIZERS and self._gradients_may_add_up():
             return
         self._border(_BY_FORWARD)
+
+    def _gradients_may_add_up(self):
+        """For an optimizer that will take a step. If they are set to zero, one has, in code that was compiled."""
+        return self._zeroed_rounds < _ROUNDS and _optimizers_exist(self._torch.optim.Optimizer)
+
+    def zeroed(self):
+        self._zeroed = True
 
     def outermost_ended(self, module):
         forwards = self._forwards.get(id(module), 0) + 1
@@ -261,6 +274,7 @@ def follow(torch, library, description):
     def zero_grad_followed(self, *args, **kwargs):
         if is_compiling():
             return zero_grad(self, *args, **kwargs)
+        steps.zeroed()
         depth = open_range(b"zero_grad", _NONE, 0)
         try:
             return zero_grad(self, *args, **kwargs)
