@@ -35,16 +35,6 @@ GABLE_ENTRY int gable_model_begin(int forward) {
   }
 }
 
-// The program compiles: in the step that is described, not all that launches is an operator that is
-// told.
-GABLE_ENTRY void gable_model_operators_only(void) {
-  try {
-    gable::runtime().model.operators_only();
-  } catch (const std::exception&) {
-    return;
-  }
-}
-
 // The call of a module that is open on this thread. Shapes as shapes_of() reads them; `types` of
 // its parameters, of which it has so many elements.
 GABLE_ENTRY void gable_model_module(std::uint64_t token, const char* inputs, const char* outputs,

@@ -25,6 +25,8 @@ bool ModelTable::begin(std::uint32_t step) {
   if (open_ || !wants_more()) return false;
   ++begun_;
   open_.emplace().step = step;
+  counts_outside_ = true;
+  outside_.clear();
   numbers_.clear();
   memory_ = {};
   names_.clear();
@@ -56,12 +58,6 @@ void ModelTable::put_off(const std::string& why) {
 std::string ModelTable::why_put_off() const {
   const MutexLock hold(mutex_);
   return described_.empty() ? why_put_off_ : std::string();
-}
-
-void ModelTable::operators_only() {
-  const MutexLock hold(mutex_);
-  outside_.clear();
-  counts_outside_ = open_.has_value();
 }
 
 void ModelTable::add_outside(std::int32_t device, LayerId layer) {
@@ -191,13 +187,14 @@ void ModelTable::add_held(HeldMemory held, std::optional<std::size_t> point) {
 
 std::optional<DescribedStep> ModelTable::end() {
   const MutexLock hold(mutex_);
-  if (open_ && counts_outside_) {
+  if (open_) {
     auto& model = open_->model;
     for (const auto& where : outside_) {
-      const auto work = model.work.find(where);
-      if (work != model.work.end()) work->second.flops_known = work->second.bytes_known = false;
-      if (work != model.work.end() || model.modules.contains(where.second))
-        open_->incomplete = true;
+      if (!model.work.contains(where) && !model.modules.contains(where.second)) continue;
+      OperatorWork& work = model.work[where];
+      ++work.operators;  // or something like one
+      work.flops_known = work.bytes_known = false;
+      open_->incomplete = true;
     }
   }
   counts_outside_ = false;

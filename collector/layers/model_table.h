@@ -49,13 +49,12 @@ class ModelTable {
   void put_off(const std::string& why);
   // Why nothing is known, if every step so far was put off.
   [[nodiscard]] std::string why_put_off() const;
-  // Says that not all of the program may be described: a layer that launches a kernel outside of
-  // operators in this step has unknown work.
-  void operators_only();
   // Whether launches outside of operators are to be told. Takes no lock.
   [[nodiscard]] bool counts_outside() const {
     return counts_outside_.load(std::memory_order_relaxed);
   }
+  // The layer launches a kernel outside of operators: if it is one of the model's, its work is
+  // unknown.
   void add_outside(std::int32_t device, LayerId layer);
   [[nodiscard]] bool under_way() const;
   // An operator begins in that layer. Returns a number for it, or 0 if it is not kept apart.

@@ -222,8 +222,9 @@ void Session::end_model(const std::string& why_not) {
   }
   if (described->incomplete)
     rt.notes.record(
-        "Not all that layers launch is described, because the program uses torch.compile: the work "
-        "by formula of these layers is unknown.");
+        "Layers launch kernels outside of the operators that Gable sees (Triton's, an extension's, "
+        "or those around compiled regions of an older PyTorch): their work by formula is "
+        "unknown.");
   described->model.sequence_hash = c_.sink.summary(described->step).hash;
   rt.model.kept(described->model.sequence_hash);
   c_.sink.with_profile(

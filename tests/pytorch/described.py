@@ -202,6 +202,20 @@ def own_optimizer():
     print(digest(model))
 
 
+def without_operators():
+    """A module's own kernel, which no operator launches, beside a layer of PyTorch's."""
+    class Own(nn.Module):
+        def forward(self, x):
+            playback_ops.launch("own")
+            return x * 2
+
+    model = nn.Sequential(make_launching(nn.Linear(8, 4)), Own())
+    with torch.no_grad():
+        for _ in range(STEPS):
+            output = model(torch.ones(2, 8))
+    print(output.sum().item().hex())
+
+
 def compiled_optimizer():
     """Its step is a function that is compiled, in which no hook runs."""
     model = make_launching(nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4)))
@@ -406,7 +420,7 @@ def warned():
 
 
 CASES = {case.__name__: case for case in (
-    resnet50, mixed, unknown_operators, apart, apart_and_failing, odd_step, normalized, pipeline, turns, many_kinds_of_steps, own_optimizer, compiled_optimizer, subclass,
+    resnet50, mixed, unknown_operators, apart, apart_and_failing, odd_step, normalized, pipeline, turns, many_kinds_of_steps, own_optimizer, without_operators, compiled_optimizer, subclass,
     script, own_mode, compiled_function, raising_in_description, gpt, inference_mode, shared, allocations, memory, operators, warned, backward_on_a_thread_of_pytorchs)}
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import layers_test  # noqa: E402
 from layers_test import GPU, PYTHON, environment_without_gable  # noqa: E402
 
 CASES = ("resnet50", "mixed", "unknown_operators", "apart", "apart_and_failing", "odd_step", "normalized", "pipeline", "turns",
-         "many_kinds_of_steps", "own_optimizer", "compiled_optimizer", "subclass", "script", "own_mode",
+         "many_kinds_of_steps", "own_optimizer", "without_operators", "compiled_optimizer", "subclass", "script", "own_mode",
          "raising_in_description", "gpt", "inference_mode", "shared", "compiled_function", "allocations", "memory", "operators", "warned",
          "backward_on_a_thread_of_pytorchs")
 PROGRAM = os.path.join(HERE, "described.py")
@@ -387,6 +387,14 @@ class Model(gable_run.ReportTest):
         self.assertEqual(report.layer(("Sequential", "0"), "backward")["launches"], 1)
         self.assertEqual(self.work(report, ("Sequential", "2"), "backward")[0], 2 * 2 * 2 * 8 * 4)
 
+    def test_the_work_of_a_kernel_that_no_operator_launches_is_unknown(self):
+        report = self.report("without_operators")
+        self.assertEqual(self.work(report, ("Sequential", "1")), (None, None))
+        self.assertEqual(self.work(report, ("Sequential", "0"))[0], 2 * 2 * 8 * 4)
+        self.assertEqual(self.model(report, ("Sequential",))["coverage"]["flops"], 0.5)
+        said = [note for note in report.run["notes"] if "outside of the operators that Gable sees" in note]
+        self.assertEqual(len(said), 1)
+
     def test_training_with_an_optimizer_that_is_compiled(self):
         report = self.report("compiled_optimizer")
         self.assertEqual((report.run["unit"], report.run["steps"]["border"]), ("step", "forward"))
@@ -427,10 +435,17 @@ class Model(gable_run.ReportTest):
             self.assertEqual(report.layer((root,), "none")["tokens"]["wall_ns"], 36000)
 
     def test_what_a_mode_would_disturb_is_left_alone(self):
-        for case, why in (("subclass", "Labelled"), ("script", "script module"), ("own_mode", "a dispatch mode of its own"),
-                          ("compiled_function", "torch.compile")):
+        cases = [("subclass", "Labelled"), ("script", "script module"), ("own_mode", "a dispatch mode of its own")]
+        if os.environ.get("GABLE_OLD_TORCH"):
+            cases.append(("compiled_function", "torch.compile"))
+        for case, why in cases:
             with self.subTest(case):
                 self.assert_not_described(self.report(case), why)
+
+    @unittest.skipIf(os.environ.get("GABLE_OLD_TORCH"), "it does not compile the same while a mode is active")
+    def test_a_function_that_another_backend_compiles_is_described_by_its_operators(self):
+        report = self.report("compiled_function")
+        self.assertEqual(self.work(report, ("Sequential", "0"))[0], 2 * 2 * 8 * 4)
 
     def test_a_backward_that_no_python_called(self):
         report = self.report("backward_on_a_thread_of_pytorchs", "--active", "1", "--stacks")

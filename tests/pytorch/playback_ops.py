@@ -51,14 +51,37 @@ def copy_to_gpu(size):
     _check(_cuda.cuMemcpyHtoDAsync_v2(_memory, bytes(size), ctypes.c_size_t(size), None), "cuMemcpyHtoDAsync")
 
 
+_operators = torch.library.Library("playback_gpu", "DEF")
+_operators.define("launches(Tensor(a) value, str kernel) -> Tensor(a)")
+
+
+def _launches(value, kernel):
+    launch(kernel)
+    return value.view_as(value)
+
+
+_operators.impl("launches", _launches, "CompositeExplicitAutograd")
+
+
+def launches(value, kernel):
+    """`value`, from an operator that launches the kernel and, being a view, has nothing to do. Kernels of PyTorch's are all launched by
+    operators."""
+    open_gpu()
+    _check(_cuda.cuCtxSetCurrent(_context), "cuCtxSetCurrent")  # at the latest here Dynamo does not go on
+    is_plain = type(value) in (torch.Tensor, torch.nn.Parameter) and not value.is_nested
+    if not is_plain or torch._C._functorch.peek_interpreter_stack() is not None:
+        launch(kernel)
+        return value.view_as(value)
+    return torch.ops.playback_gpu.launches(value, kernel)
+
+
 class _Launching(torch.autograd.Function):
     """Backward is one of these, too: where the program differentiates gradients, it has a backward of its own."""
 
     @staticmethod
     def forward(context, value, direction, tag):
         context.tag = tag
-        launch(f"{direction}:{tag}")
-        return value.view_as(value)
+        return launches(value, f"{direction}:{tag}")
 
     @staticmethod
     def backward(context, gradient):

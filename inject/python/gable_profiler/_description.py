@@ -110,7 +110,6 @@ class Description:
                 if not self._regions.begin_telling(self._launch) and not self._has_mode:
                     self._library.gable_model_end((_COMPILES + _NOT_SEEN).encode())
                     return False
-                self._library.gable_model_operators_only()
             if self._has_mode and self._mode is None:
                 self._mode = _make_mode(self._torch, self._library, self)
             if self._capturing():
@@ -184,7 +183,7 @@ class Description:
         module, args, kwargs, mode, before = call
         if mode is not None:
             mode.__exit__(None, None, None)
-        if self.running and results and not (self._compiles and self._is_loss(module)):  # nothing of that one is described
+        if self.running and results and not self._is_loss(module):  # of which nothing is described
             try:
                 self._tell(module, args, kwargs, results[0])
                 if before is not None:

@@ -32,7 +32,6 @@ _FUNCTIONS = {
     "gable_model_memory": (None, [ctypes.c_uint64]),
     "gable_model_peak": (None, [ctypes.c_int] * 2 + [ctypes.c_uint64] + [ctypes.c_double] * 2),
     "gable_model_held": (None, [ctypes.c_char_p, ctypes.c_int64, ctypes.c_char_p] + [ctypes.c_uint64] * 2),
-    "gable_model_operators_only": (None, []),
     "gable_model_put_off": (None, [ctypes.c_char_p]),
     "gable_model_end": (None, [ctypes.c_char_p]),
     "gable_open": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_int, ctypes.c_int]),

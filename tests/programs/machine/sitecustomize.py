@@ -101,11 +101,19 @@ class Names:
         return self.places[place][-1]
 
 
-def follow_modules(torch, open_gpu, launch, path):
+def follow_modules(torch, operators, path):
     from torch.optim.optimizer import register_optimizer_step_pre_hook
+    open_gpu, launch = operators.open_gpu, operators.launch
     names = Names(torch)
     threads = threading.local()
     atexit.register(lambda: write(path, names.names))
+
+    def launch_from(tensor, kernel):
+        """PyTorch's kernels are launched by operators."""
+        if tensor is None:
+            return launch(kernel)
+        with torch.no_grad():
+            operators.launches(tensor.detach(), kernel)
 
     def enter(module, _inputs):
         if torch.compiler.is_compiling():
@@ -125,11 +133,11 @@ def follow_modules(torch, open_gpu, launch, path):
         if output is None:
             return
         number = names.number(module)
-        launch(("forward:" if torch._C._current_graph_task_id() == -1 else "recompute:") + str(number))
         tensor = first_tensor(torch, output)
+        launch_from(tensor, ("forward:" if torch._C._current_graph_task_id() == -1 else "recompute:") + str(number))
         node = tensor.grad_fn if tensor is not None else None
         if node is not None and own_from <= node._sequence_nr() < 1 << 60:  # its own node, no child's; leaves have the largest number
-            tensor.register_hook(lambda gradient: launch("backward:" + str(number)))
+            tensor.register_hook(lambda gradient: launch_from(gradient, "backward:" + str(number)))
         if threads.open:
             threads.open[-1][1] = torch.autograd._get_sequence_nr()
 
@@ -186,5 +194,5 @@ if os.environ.get("PROGRAM_TRUTH") or os.environ.get("PROGRAM_FLOPS"):
         _kept = count_flops(_torch, os.environ["PROGRAM_FLOPS"])
     else:
         sys.path.append(os.environ["PLAYBACK_OPS"])
-        from playback_ops import launch as _launch, open_gpu as _open_gpu
-        follow_modules(_torch, _open_gpu, _launch, os.environ["PROGRAM_TRUTH"])
+        import playback_ops as _playback_ops
+        follow_modules(_torch, _playback_ops, os.environ["PROGRAM_TRUTH"])
