@@ -90,7 +90,8 @@ void LaunchPath::enter(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   if (!decode(thread, id, data, launch, place)) return;
   if (thread.open_operator != 0)
     c_.rt.model.add_launch(thread.open_operator, launch.key);
-  else if (c_.rt.model.counts_outside())
+  else if (c_.rt.model.counts_outside() &&
+           !(data.symbolName != nullptr && gable::may_wait_for_ranks(data.symbolName)))
     c_.rt.model.add_outside(launch.key.device, launch.key.layer);
   if (c_.activity.capturing()) return enter_captured(thread, launch);
 

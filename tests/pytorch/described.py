@@ -203,13 +203,18 @@ def own_optimizer():
 
 
 def without_operators():
-    """A module's own kernel, which no operator launches, beside a layer of PyTorch's."""
+    """A module's own kernel, which no operator launches, beside a layer of PyTorch's, and one beside a kernel that exchanges its output."""
     class Own(nn.Module):
         def forward(self, x):
             playback_ops.launch("own")
             return x * 2
 
-    model = nn.Sequential(make_launching(nn.Linear(8, 4)), Own())
+    class Exchanged(nn.Linear):
+        def forward(self, x):
+            playback_ops.launch("ncclDevKernel_AllGather_RING_LL")
+            return super().forward(x)
+
+    model = nn.Sequential(make_launching(nn.Linear(8, 4)), Own(), Exchanged(4, 4))
     with torch.no_grad():
         for _ in range(STEPS):
             output = model(torch.ones(2, 8))

@@ -391,7 +391,8 @@ class Model(gable_run.ReportTest):
         report = self.report("without_operators")
         self.assertEqual(self.work(report, ("Sequential", "1")), (None, None))
         self.assertEqual(self.work(report, ("Sequential", "0"))[0], 2 * 2 * 8 * 4)
-        self.assertEqual(self.model(report, ("Sequential",))["coverage"]["flops"], 0.5)
+        self.assertEqual(self.work(report, ("Sequential", "2"))[0], 2 * 2 * 4 * 4, "what is exchanged is no work")
+        self.assertAlmostEqual(self.model(report, ("Sequential",))["coverage"]["flops"], 2 / 3)
         said = [note for note in report.run["notes"] if "outside of the operators that Gable sees" in note]
         self.assertEqual(len(said), 1)
 
