@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The published schema (docs/report.schema.json) for every test that has a report: problems(document), or as a program
+"""The published schema (docs/report.schema.json) for every test that has a report: problems(document), matches(document), or as a program
 report_schema.py FILE… with exit code 1 when one does not match. Runs under the interpreter that the build found
 (GABLE_TEST_PYTHON)."""
 
@@ -38,6 +38,11 @@ def problems(document):
     """What the schema says against a report, each with the place."""
     return [f"{'/'.join(map(str, error.absolute_path)) or 'the report'}: {error.message[:200]}"
             for error in validator().iter_errors(document)]
+
+
+def matches(document):
+    """Whether there are no problems, which is known at the first one."""
+    return validator().is_valid(document)
 
 
 def main(paths):

@@ -68,11 +68,15 @@ def launches(value, kernel):
     operators."""
     open_gpu()
     _check(_cuda.cuCtxSetCurrent(_context), "cuCtxSetCurrent")  # at the latest here Dynamo does not go on
-    is_plain = type(value) in (torch.Tensor, torch.nn.Parameter) and not value.is_nested
+    inner = value
+    for name in ("_local_tensor", "elem"):  # of a DTensor, and of what a collective has yet to fill
+        inner = getattr(inner, name, inner)
+    is_plain = type(inner) in (torch.Tensor, torch.nn.Parameter) and not inner.is_nested
     if not is_plain or torch._C._functorch.peek_interpreter_stack() is not None:
         launch(kernel)
         return value.view_as(value)
-    return torch.ops.playback_gpu.launches(value, kernel)
+    launched = torch.ops.playback_gpu.launches(inner, kernel)
+    return launched if inner is value else value.view_as(value)
 
 
 class _Launching(torch.autograd.Function):

@@ -11,7 +11,7 @@
 namespace gable {
 namespace {
 
-constexpr unsigned kPatienceSeconds = 120;  // a machine with many GPUs takes a while
+constexpr unsigned kPatienceSeconds = 300;  // a machine with many GPUs takes a while
 constexpr std::size_t kMostRefused = 16;
 constexpr int kExitLimited = 1;
 
