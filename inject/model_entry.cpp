@@ -74,7 +74,7 @@ GABLE_ENTRY std::uint32_t gable_model_operator_begin(const char* name, const cha
     thread.open_operator =
         rt.model.open_operator(layer, string_of(name), string_of(inputs), string_of(place));
   } catch (const std::exception&) {
-    thread.open_operator = 0;  // this one is unknown
+    thread.open_operator = gable::ModelTable::kNotKeptApart;
   }
   return outer;
 }

@@ -90,7 +90,7 @@ std::uint32_t ModelTable::open_operator(LayerId layer, std::string_view name,
   }
   if (operators.size() >= kMostOperators) {
     ++open_->model.operators_left_out;
-    return 0;
+    return kNotKeptApart;
   }
   OperatorCalls& made = operators.emplace_back();
   made.layer = layer;

@@ -29,8 +29,9 @@ class ModelTable {
  public:
   static constexpr std::uint32_t kMostSteps = 8;
   static constexpr std::size_t kMostOperators = 4096;
-  static constexpr std::size_t kMostKernels = 64;      // of an operator
-  static constexpr std::size_t kMostPoints = 1 << 20;  // of memory
+  static constexpr std::uint32_t kNotKeptApart = 0xffffffff;  // number of operators beyond these
+  static constexpr std::size_t kMostKernels = 64;             // of an operator
+  static constexpr std::size_t kMostPoints = 1 << 20;         // of memory
 
   // Returns whether to describe step `step`: at most kMostSteps, one at a time.
   [[nodiscard]] bool begin(std::uint32_t step);
@@ -57,7 +58,7 @@ class ModelTable {
   // unknown.
   void add_outside(std::int32_t device, LayerId layer);
   [[nodiscard]] bool under_way() const;
-  // An operator begins in that layer. Returns a number for it, or 0 if it is not kept apart.
+  // An operator begins in that layer. Returns a number for it.
   [[nodiscard]] std::uint32_t open_operator(LayerId layer, std::string_view name,
                                             std::string_view inputs, std::string_view place);
   // Adds a kernel that the operator with that number launches.

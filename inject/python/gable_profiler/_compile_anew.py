@@ -36,6 +36,7 @@ _CACHES = (
 
 _passed_over = set()  # keys of entries
 
+
 def begin(torch, wanted):
     """As long as `wanted()`."""
     if CHOICE in os.environ:

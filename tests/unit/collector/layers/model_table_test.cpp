@@ -151,11 +151,15 @@ TEST(ModelTable, ThereIsAnEndToWhatIsKeptApart) {
   ASSERT_TRUE(table.begin(0));
   for (std::size_t i = 0; i < ModelTable::kMostOperators; ++i)
     ASSERT_NE(table.open_operator(3, "op" + std::to_string(i), "", ""), 0u);
-  EXPECT_EQ(table.open_operator(3, "one more", "", ""), 0u);
+  const auto more = table.open_operator(3, "one more", "", "");
+  EXPECT_NE(more, 0u) << "what it launches is launched by an operator";
+  table.add_launch(more, key(1));
+  table.add_operator(0, 3, more, "fp32", 10, 4, 5);
   EXPECT_EQ(table.open_operator(3, "op0", "", ""), 1u) << "known ones go on";
   for (FunctionId i = 0; i < ModelTable::kMostKernels + 2; ++i) table.add_launch(1, key(i));
   const auto step = table.end();
   EXPECT_EQ(step->model.operators_left_out, 1u);
+  EXPECT_EQ(step->model.work.at({0, 3}).flops.at("fp32"), 10);
   EXPECT_EQ(step->model.operators[0].launches.size(), ModelTable::kMostKernels);
   EXPECT_EQ(step->model.operators[0].left_out, 2u);
 }
