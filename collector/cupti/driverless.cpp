@@ -43,7 +43,10 @@ Elsewhere ask_here(const std::function<int(const Tell&)>& question) {
 [[noreturn]] void be_child(const std::function<int(const Tell&)>& question, int file,
                            unsigned patience_seconds) {
   make_mortal(patience_seconds);
-  const int code = question([file](std::string_view text) { write_all(file, text); });
+  const int code = question([file, patience_seconds](std::string_view text) {
+    alarm(patience_seconds);
+    write_all(file, text);
+  });
   std::fflush(nullptr);
   _exit(code);
 }

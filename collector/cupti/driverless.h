@@ -21,8 +21,8 @@ struct Elsewhere {
 using Tell = std::function<void(std::string_view)>;
 
 // Runs `question` in a forked child, which inherits standard output and ends with its answer as the
-// exit code. A child that takes too long is ended by SIGALRM. If fork fails, the question runs in
-// this process.
+// exit code. A child that tells nothing for that long is ended by SIGALRM. If fork fails, the
+// question runs in this process.
 [[nodiscard]] Elsewhere ask_elsewhere(const std::function<int(const Tell&)>& question,
                                       unsigned patience_seconds);
 

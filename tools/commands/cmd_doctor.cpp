@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <functional>
 
 #include "collector/metrics/plan.h"
 #include "collector/options/settings.h"
@@ -90,14 +91,17 @@ class DoctorCommand final : public Command {
   }
 
   [[nodiscard]] int plan_chip() const {
-    return plan_elsewhere(cupti_, [this](const CuptiApi& api) { return plan_chip(api); });
+    return plan_elsewhere(cupti_,
+                          [this](const CuptiApi& api, const std::function<void()>& under_way) {
+                            return plan_chip(api, under_way);
+                          });
   }
 
-  [[nodiscard]] int plan_chip(const CuptiApi& api) const {
+  [[nodiscard]] int plan_chip(const CuptiApi& api, const std::function<void()>& under_way) const {
     const std::vector<std::string> known = supported_chips(api);
     if (known.empty()) return kNoAnswer;
     if (markdown_) {
-      std::printf("%s", metrics_page(api, known).c_str());
+      std::printf("%s", metrics_page(api, known, under_way).c_str());
       return kExitGood;
     }
     std::string chip = chip_;

@@ -11,15 +11,15 @@
 namespace gable {
 namespace {
 
-constexpr unsigned kPatienceSeconds = 300;  // a machine with many GPUs takes a while
+constexpr unsigned kPatienceSeconds = 120;  // a machine with many GPUs takes a while
 constexpr std::size_t kMostRefused = 16;
 constexpr int kExitLimited = 1;
 
 // Lines that a child tells: a CUPTI that it is about to ask, a finding of a part or of a phase,
-// whether there is a GPU, why CUPTI does not serve. Fields are parted by a tab; no sentence has
-// one.
+// whether there is a GPU, why CUPTI does not serve, that a plan is under way. Fields are parted by
+// a tab; no sentence has one.
 constexpr std::string_view kAsking = "asking", kPart = "part", kPhase = "phase", kGpu = "gpu",
-                           kWhy = "why";
+                           kWhy = "why", kUnderWay = "under way";
 
 void tell_line(const Tell& tell, std::string_view kind, const std::string& text) {
   tell(std::string(kind) + "\t" + text + "\n");
@@ -112,7 +112,7 @@ Examination examine_elsewhere(const std::string& cupti) {
   }
 }
 
-int plan_elsewhere(const std::string& cupti, const std::function<int(const CuptiApi&)>& plan) {
+int plan_elsewhere(const std::string& cupti, const PlanQuestion& plan) {
   std::vector<std::string> refused;
   std::string why;  // of the first, which the user would have expected to answer
   for (;;) {
@@ -125,7 +125,7 @@ int plan_elsewhere(const std::string& cupti, const std::function<int(const Cupti
           }
           tell_line(tell, kAsking, api.path);  // of several asked it is the one chosen
           try {
-            return plan(api);
+            return plan(api, [&tell] { tell_line(tell, kUnderWay, ""); });
           } catch (const WrongUse& wrong) {
             say(wrong.what());
             return kExitWrongUse;

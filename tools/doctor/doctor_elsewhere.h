@@ -18,10 +18,11 @@ namespace gable {
 [[nodiscard]] Examination examine_elsewhere(const std::string& cupti);
 
 // Runs `plan` in a child process for one CUPTI after another until one answers, and returns its
-// exit code. `plan` returns kNoAnswer if its CUPTI does not. Reports why each other one did not
-// serve.
+// exit code. `plan` returns kNoAnswer if its CUPTI does not, and calls its second argument now and
+// then if it takes long: without a sign its CUPTI counts as one that hangs. Reports why each other
+// one did not serve.
 inline constexpr int kNoAnswer = 64;
-[[nodiscard]] int plan_elsewhere(const std::string& cupti,
-                                 const std::function<int(const CuptiApi&)>& plan);
+using PlanQuestion = std::function<int(const CuptiApi&, const std::function<void()>& under_way)>;
+[[nodiscard]] int plan_elsewhere(const std::string& cupti, const PlanQuestion& plan);
 
 }  // namespace gable

@@ -177,9 +177,11 @@ bool same(const ChipPage& a, const ChipPage& b) {
                     b.plan.passes.end(), same_pass);
 }
 
-std::vector<ChipPage> plan_all(const CuptiApi& api, const std::vector<std::string>& chips) {
+std::vector<ChipPage> plan_all(const CuptiApi& api, const std::vector<std::string>& chips,
+                               const std::function<void()>& under_way) {
   std::vector<ChipPage> pages;
   for (const std::string& chip : chips) {
+    under_way();
     ChipPage page;
     ChipMetrics metrics(api, chip);
     page.plan = plan_metrics(metrics, {});
@@ -287,7 +289,8 @@ void add_chip(std::ostringstream& page, const ChipPage& chip) {
 
 }  // namespace
 
-std::string metrics_page(const CuptiApi& api, const std::vector<std::string>& chips) {
+std::string metrics_page(const CuptiApi& api, const std::vector<std::string>& chips,
+                         const std::function<void()>& under_way) {
   std::ostringstream page;
   page << "<!-- SPDX-License-Identifier: Apache-2.0 -->\n# Metrics\n\n";
   paragraph(
@@ -300,7 +303,7 @@ std::string metrics_page(const CuptiApi& api, const std::vector<std::string>& ch
   add_quantities(page);
   add_roofs(page);
   add_sets(page);
-  const auto planned = plan_all(api, chips);
+  const auto planned = plan_all(api, chips, under_way);
   add_summary(page, planned);
   page << "## The roofline's passes, chip by chip\n\n";
   for (const ChipPage& chip : planned) add_chip(page, chip);

@@ -198,6 +198,15 @@ TEST(WithoutDriver, WhatBecameOfAQuestionIsKnown) {
       },
       1);
   EXPECT_EQ(stuck.signal, SIGALRM);
+  // Each thing told begins the patience anew.
+  const auto slow = ask_elsewhere(
+      [](const Tell& tell) {
+        alarm(0);
+        tell("three\n");
+        return alarm(0) > 0 ? 3 : 0;
+      },
+      1000);
+  EXPECT_EQ((std::tuple(slow.code, slow.told)), std::tuple(3, "three\n"));
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 // CUPTIs and drivers that end the process that asks them, and what else keeps them from answering.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -76,14 +78,15 @@ TEST(DoctorElsewhere, TellsEverythingThatWasFound) {
 }
 
 // The exit code of a plan, and what was said.
-std::string planned(const std::string& cupti, const std::function<int(const CuptiApi&)>& plan) {
+std::string planned(const std::string& cupti, const PlanQuestion& plan) {
   testing::internal::CaptureStderr();
   const int code = plan_elsewhere(cupti, plan);
   return std::to_string(code) + " " + testing::internal::GetCapturedStderr();
 }
 
 TEST(DoctorPlanElsewhere, ACuptiThatIsNotThereIsTheReason) {
-  const std::string said = planned("/gable/no/libcupti.so.13", [](const CuptiApi&) { return 0; });
+  const std::string said =
+      planned("/gable/no/libcupti.so.13", [](const CuptiApi&, const auto&) { return 0; });
   EXPECT_EQ(said.rfind("1 gable: The CUPTI asked for could not be opened (", 0), 0U) << said;
 }
 
@@ -91,24 +94,34 @@ TEST(DoctorPlanElsewhere, ACuptiThatIsNotThereIsTheReason) {
 
 TEST(DoctorPlanElsewhere, TheAnswerIsThatOfThePlan) {
   for (const int code : {0, 1, 7, 63, 65})
-    EXPECT_EQ(planned(GABLE_CUPTI_LIBRARY, [code](const CuptiApi&) { return code; }),
+    EXPECT_EQ(planned(GABLE_CUPTI_LIBRARY, [code](const CuptiApi&, const auto&) { return code; }),
               std::to_string(code) + " ");
-  EXPECT_EQ(
-      planned(GABLE_CUPTI_LIBRARY, [](const CuptiApi&) -> int { throw WrongUse("No such chip."); }),
-      "2 gable: No such chip.\n");
+  EXPECT_EQ(planned(GABLE_CUPTI_LIBRARY,
+                    [](const CuptiApi&, const auto&) -> int { throw WrongUse("No such chip."); }),
+            "2 gable: No such chip.\n");
 }
 
 TEST(DoctorPlanElsewhere, NoAnswerIsALimit) {
   const std::string silent =
-      planned(GABLE_CUPTI_LIBRARY, [](const CuptiApi&) { return kNoAnswer; });
+      planned(GABLE_CUPTI_LIBRARY, [](const CuptiApi&, const auto&) { return kNoAnswer; });
   EXPECT_EQ(silent.rfind("1 gable: The CUPTI " GABLE_CUPTI_LIBRARY " ", 0), 0U) << silent;
   EXPECT_NE(silent.find("does not list its chips here"), std::string::npos) << silent;
 }
 
+TEST(DoctorPlanElsewhere, APlanThatIsUnderWayGetsMoreTime) {
+  EXPECT_EQ(planned(GABLE_CUPTI_LIBRARY,
+                    [](const CuptiApi&, const std::function<void()>& under_way) {
+                      alarm(0);
+                      under_way();
+                      return alarm(0) > 0 ? 3 : 4;
+                    }),
+            "3 ");
+}
+
 TEST(DoctorPlanElsewhere, ACuptiThatEndsItsProcessIsTheReason) {
   for (const int signal : {SIGKILL, SIGALRM}) {
-    const std::string said =
-        planned(GABLE_CUPTI_LIBRARY, [signal](const CuptiApi&) { return std::raise(signal); });
+    const std::string said = planned(
+        GABLE_CUPTI_LIBRARY, [signal](const CuptiApi&, const auto&) { return std::raise(signal); });
     EXPECT_EQ(said.rfind("1 gable: The CUPTI " GABLE_CUPTI_LIBRARY " ", 0), 0U) << said;
     EXPECT_NE(said.find(signal == SIGALRM ? "within 120 s, as some" : "(signal 9), as some"),
               std::string::npos)
