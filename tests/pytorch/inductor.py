@@ -138,6 +138,13 @@ def in_functions_of_their_own():
     Scheduler.should_partition = should_partition
 
 
+def as_operators():
+    """Regions that dispatch modes see, where PyTorch can do it."""
+    from torch._inductor import config
+    if hasattr(config, "wrap_inductor_compiled_regions"):
+        config.wrap_inductor_compiled_regions = True
+
+
 def main(how, steps):
     global _fails
     torch.manual_seed(0)
@@ -147,6 +154,7 @@ def main(how, steps):
         in_functions_of_their_own()
     net = Net()
     if how == "block":
+        as_operators()
         net.blocks[0].compile()
     run = net if how == "block" else (torch.compile(lambda x: net(x) * 2, dynamic=True) if how == "function" else torch.compile(net))
     optimizer = torch.optim.SGD(net.parameters(), 1e-4)

@@ -156,7 +156,7 @@ class Inductor(gable_run.ReportTest):
         self.assertGreater(fused["time_ns"], 0)
 
     def test_a_block_that_is_compiled_by_itself(self):
-        """What is around it is described, too; where PyTorch does not bear that, the report says so."""
+        """What is around it is described, too, or the report says that it is not. Modes see one operator for the region."""
         report = self.report("block")
         self.assert_described(report)
         layers = {"/".join(path): row["model"] for (path, way), row in report.layers.items() if way == "forward"}

@@ -431,6 +431,10 @@ def _make_mode(torch, library, description):
                 elif not all(map(description.fits, others)):
                     description.give_up(f"there are tensors of type {others[0].__name__}")
                 return NotImplemented
+            region = _dynamo.region_of(torch, operator)
+            if region is not None:
+                with self:
+                    return region(*args, **kwargs)
             if not hasattr(operator, "_schema"):  # an operator of a higher order
                 description.give_up(f"{operator} has no formula")
                 return operator(*args, **kwargs)

@@ -21,6 +21,13 @@ def bears_modes(torch):
     return not getattr(backward, "compiled_autograd_enabled", False)
 
 
+def region_of(torch, operator):
+    """What runs a compiled region, where `operator` stands for it (Inductor's option wrap_inductor_compiled_regions), else None."""
+    if getattr(operator, "__name__", "") != "inductor_compiled_code":
+        return None
+    return getattr(operator, "py_kernels", {}).get(torch._C.DispatchKey.CompositeExplicitAutograd)
+
+
 def keep_out(torch, function, callees):
     """Dynamo does not compile `function` itself; what it calls is compiled as ever where `callees` is true, else not either."""
     try:
