@@ -60,7 +60,7 @@ def compiled_kernels_launch():
 
     def __getattribute__(self, name):
         found = object.__getattribute__(self, name)
-        if name.startswith("_") or not callable(found):
+        if name.startswith("__") or not callable(found):
             return found
 
         def launching(*args, **kwargs):
@@ -107,6 +107,34 @@ class Net(nn.Module):
         return self.head(x)
 
 
+def taking_what_comes(forward):
+    """As decorators of large models' forwards do."""
+    def wrapper(*args, **kwargs):
+        return forward(*args, **kwargs)
+    return wrapper
+
+
+class Tied(nn.Module):
+    """Its backward adds gradients up: of the weight that the two ends share, and of what both linear layers read."""
+
+    def __init__(self, width=16):
+        super().__init__()
+        self.embed, self.left, self.right = nn.Embedding(width, width), nn.Linear(width, width), nn.Linear(width, width)
+        self.head = nn.Linear(width, width, bias=False)
+        self.head.weight = self.embed.weight
+
+    @taking_what_comes
+    def forward(self, ids):
+        x = self.embed(ids)
+        return self.head((self.left(x) * self.right(x)).relu())
+
+
+def may_add_two_products():
+    """As mode="max-autotune" does, without its measurements."""
+    from torch._inductor import config
+    config.max_autotune_gemm, config.max_autotune_gemm_backends = True, "ATEN"
+
+
 def codes_with_calls():
     """Functions that Inductor wrote in which Gable's calls are."""
     from torch._inductor.codecache import PyCodeCache
@@ -145,11 +173,25 @@ def as_operators():
         config.wrap_inductor_compiled_regions = True
 
 
+def train_tied(steps, autotunes):
+    if autotunes:
+        may_add_two_products()
+    net = Tied()
+    run, optimizer = torch.compile(net), torch.optim.SGD(net.parameters(), 1e-4)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        run(torch.arange(4)).sum().backward()
+        optimizer.step()
+
+
 def main(how, steps):
     global _fails
     torch.manual_seed(0)
     playback_ops.open_gpu()
     compiled_kernels_launch()
+    if how.startswith("tied"):
+        train_tied(steps, how == "tied_autotuned")
+        return
     if how == "partitions":
         in_functions_of_their_own()
     net = Net()

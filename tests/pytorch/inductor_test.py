@@ -181,6 +181,34 @@ class Inductor(gable_run.ReportTest):
         self.assert_forward(report)
         self.assert_backward(report)
 
+    @unittest.skipIf(OLD, "it tells nothing of backward's modules")
+    def test_products_that_backward_adds_up(self):
+        """Inductor makes one operator of a product and a sum, and keeps no module for it. The region's code knows its module as args[0]."""
+        report = self.report_of_tied("tied")
+        own = self.own_kernels(report, "backward")
+        self.assertEqual(sorted(kernel for kernels in own.values() for kernel in kernels).count("addmm"), 2, own)
+        product = 2 * 4 * 16 * 16
+        for part in ("left", "right", "head"):
+            path = "Tied", part
+            self.assertEqual(report.layers[path, "forward"]["dotted"], part)
+            self.assertEqual(report.layers[path, "forward"]["model"]["self"]["flops_analytic"], product, part)
+            self.assertEqual(report.layers[path, "backward"]["model"]["self"]["flops_analytic"], 2 * product, part)
+
+    def report_of_tied(self, how):
+        shutil.rmtree(cache(how, False)["TORCHINDUCTOR_CACHE_DIR"], ignore_errors=True)
+        run = gable_run.run_profile(GPU, "inductor-" + how, "--", PYTHON, PROGRAM, how, STEPS, environment=cache(how, False))
+        self.assertEqual((run.code, run.violations), (0, ""), run.err)
+        return run.report
+
+    @unittest.skipIf(OLD, "it tells nothing of backward's modules")
+    def test_a_kernel_that_adds_the_products_of_two_modules(self):
+        report = self.report_of_tied("tied_autotuned")
+        both = "Tied/right + left"
+        self.assertEqual(self.own_kernels(report, "backward")[both], ["_mm_plus_mm"])
+        self.assert_model(report, both, "backward", 2 * 2 * 4 * 16 * 16, None)
+        compiled = report.layers[tuple(both.split("/")), "backward"]["compiled"]
+        self.assertEqual([module["name"] for module in compiled["modules"]], ["right", "left"])
+
     @unittest.skipIf(OLD, "it makes no such functions")
     @unittest.skipUnless(LONG, "compiles for a minute: GABLE_LONG_TESTS=1")
     def test_code_in_functions_that_become_cuda_graphs(self):

@@ -8,7 +8,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.environ["GABLE_BUILD"], "lib", "python"))
-from gable_profiler import _regions  # noqa: E402
+from gable_profiler import _origins, _regions  # noqa: E402
 
 CODE = """\
 import torch
@@ -124,18 +124,81 @@ class Names(unittest.TestCase):
                 ("L['self']._modules['layer1']._modules['0'].conv1", "L['self']", ("layer1", "0", "conv1")),
                 ("L['self'].heads['a_b']", "L['self']", ("heads", "a_b")),
                 ("G['model']._orig_mod.fc", "G['model']", ("fc",)),
+                ("L['module']._old_forward.__self__.fc", "L['module']", ("fc",)),
+                ("L['self'].block._old_forward.__self__.fc", "L['self']", ("block", "fc")),
+                ("G['forward'].__self__.fc", "G['forward']", ("fc",)),
                 ("L['fn']", "L['fn']", ())):
             with self.subTest(path):
-                self.assertEqual(_regions._parsed(path)[:2], (root, names))
+                self.assertEqual(_origins.parsed(path)[:2], (root, names))
+
+    def reading(self, path, outermost, kind_of_outermost="Model"):
+        """The names by which a module is found in a Net that has `model`, a Model, and `model.0`."""
+        origin = _origins.Origin([(outermost, kind_of_outermost), (path, "Linear")])
+        below = {"model": (("model",), "Model"), "model.0": (("model", "0"), "Linear"), "fc": (("fc",), "Linear")}
+        read = _regions._reading(origin, below, "Net")
+        return None if read is None else ".".join(read(origin.names))
+
+    def test_that_lead_into_the_module_around_the_region(self):
+        self.assertEqual(self.reading("L['self'].model.0", "L['self'].model"), "model.0")
+        self.assertEqual(self.reading("L['self'].module.model.0", "L['self'].module"), "model.0")
+        self.assertEqual(self.reading("L['args'][0].model.0", "L['args'][0].model"), "model.0")
+        self.assertEqual(self.reading("L['args'][0].fc", "L['args'][0]", "Net"), "fc")
+        for path, outermost, kind in (("L['args'][0].fc", "L['args'][0]", "Other"), ("L['nets'][0].model.0", "L['nets'][0].model", "Other"),
+                                      ("L['net'].fc", "L['net']", "Other")):
+            with self.subTest(path):
+                self.assertIsNone(self.reading(path, outermost, kind), "another module's")
 
     def test_of_a_class(self):
-        self.assertEqual(_regions._class_of(unittest.TestCase), "TestCase")
-        self.assertEqual(_regions._class_of("torch.nn.modules.linear.Linear"), "Linear")
+        self.assertEqual(_origins.class_of(unittest.TestCase), "TestCase")
+        self.assertEqual(_origins.class_of("torch.nn.modules.linear.Linear"), "Linear")
 
     def test_of_what_a_statement_calls(self):
         for text, wanted in (("torch.ops.aten.mm.default(x)[0]", ["torch", "ops", "aten", "mm", "default"]), ("k.run(1)", ["k", "run"]),
                              ("(a + b)(1)", [])):
             self.assertEqual(_regions._chain_of(ast.parse(textwrap.dedent(text)).body[0].value), wanted)
+
+
+class Node:
+    """Of a graph."""
+
+    def __init__(self, name, target="", args=(), module=None, view=False, **meta):
+        self.name, self.args, self.kwargs, self.all_input_nodes = name, args, {}, [each for each in args if isinstance(each, Node)]
+        self.target = type("Target", (), {"__name__": target, "is_view": view})()
+        self.meta = {**meta, **({} if module is None else {"fwd_nn_module_stack": {"": (f"L['self'].{module}", "Linear")}})}
+
+
+class Graph:
+    def __init__(self, *nodes):
+        self.nodes = nodes
+
+
+class Modules(unittest.TestCase):
+    made = {"partitioner_tag": "is_backward"}  # by one of Inductor's passes
+
+    def of(self, sources, node, is_extern=True):
+        return sorted(".".join(each.names) for each in sources.modules(node, is_extern))
+
+    def test_of_a_product_that_had_the_same_matrices(self):
+        gradient, weight, other, addend = (Node(name, module="act") for name in ("gradient", "weight", "other", "addend"))
+        sources = _origins.Sources(Graph(Node("mm", "mm", (gradient, weight), "fc", stack_trace="here"),
+                                         Node("mm_1", "mm", (gradient, other), "fc2"), Node("mul", "mul", (gradient, addend), "mul")))
+        added = Node("addmm", "addmm", (addend, gradient, weight), stack_trace="of the sum")
+        self.assertEqual((self.of(sources, added), sources.trace(added)), (["fc"], "here"))
+        self.assertEqual(self.of(sources, Node("both", "mm_plus_mm", (gradient, weight, gradient, other))), ["fc", "fc2"])
+        self.assertEqual(self.of(sources, Node("add", "add", (gradient, addend)), False), [], "no product")
+
+    def test_of_a_product_by_its_matrices(self):
+        sources = _origins.Sources(None)
+        gradient, turned = Node("gradient", module="act"), Node("turned", module="fc", view=True)
+        padded = Node("pad", "constant_pad_nd", (turned,))
+        for operands, wanted in (((gradient, padded), ["fc"]), ((gradient, gradient), ["act"]), ((turned, padded), ["fc"]),
+                                 ((gradient, Node("input", module="relu")), ["act", "relu"]), ((Node("weight"), Node("x")), [])):
+            with self.subTest(wanted):
+                self.assertEqual(self.of(sources, Node("mm", "mm", operands, **self.made)), wanted)
+        self.assertEqual(self.of(sources, Node("mm", "mm", (turned, padded), seq_nr=1, **self.made)), [], "it never had one")
+        self.assertEqual(self.of(sources, Node("mm", "mm", (turned, padded))), [], "it is none of backward's")
+        self.assertEqual(self.of(sources, Node("mm", "mm", (turned, padded), "head", **self.made)), ["head"])
+        self.assertEqual(self.of(sources, Node("add", "add", (turned, padded), **self.made), False), [])
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import operator
 from gable_profiler._work import MOST_TENSORS, Work, tensors_in, text_of, text_of_tensors
 
 _MOST_NAMED = 3  # of what a kernel is made of
+_PRODUCTS = ("mm", "linear", "conv", "attention")  # parts of names
 
 
 def listed(names):
@@ -99,19 +100,19 @@ class Reader:
     def _counts(self, value):
         return isinstance(value, self._torch.Tensor) and (value.is_cuda or not self._on_gpu)
 
-    def read(self, graph, launches):
+    def read(self, graph, sources, launches):
         """Of each of `launches`: (a node of Inductor's schedule, whether it calls an operator, nodes of the graph that it does the work
         of, those among them that it was made for)."""
         self._on_gpu = self._torch.cuda.is_initialized()
         owners = _owners(launches)
-        return [self._done(graph, i, owners, *launch) for i, launch in enumerate(launches)]
+        return [self._done(graph, sources, i, owners, *launch) for i, launch in enumerate(launches)]
 
-    def _done(self, graph, place, owners, scheduled, is_extern, nodes, own):
+    def _done(self, graph, sources, place, owners, scheduled, is_extern, nodes, own):
         device = scheduled.get_device()
         if (is_extern and own and own[-1].target is operator.getitem) or (device is not None and self._on_gpu and device.type != "cuda"):
             return None  # no kernel
         done = Done(_names(nodes, is_extern), getattr(device, "index", None) or 0,
-                    next(filter(None, (node.meta.get("stack_trace") for node in nodes)), ""))
+                    next(filter(None, map(sources.trace, nodes)), ""))
         called = own[-1] if is_extern and own and hasattr(own[-1].target, "_schema") else None
         try:
             calls = [(node.target, *_values(self._torch, node)) for node in (nodes if called is None else (called,))
@@ -171,6 +172,9 @@ class Reader:
             tensors = tensors_in((args, kwargs, out), self._torch.is_tensor)
             if is_called:
                 done.inputs = text_of_tensors(tensors_in((args, kwargs), self._torch.is_tensor))
+            if getattr(target, "__module__", "").startswith("torch._inductor"):  # what one of its passes has put for several
+                self._add_functions(done, work, target, (*args, *kwargs.values()), out)
+                continue
             if not hasattr(target, "_schema"):
                 if hasattr(target, "namespace"):  # none of Python's operators
                     flops = work.formulas.flops(target, args, kwargs, out, tensors)
@@ -182,6 +186,16 @@ class Reader:
                 done.add(kind, flops)
             if is_called:
                 done.bytes = 0 if counted is None else None if read is None or written is None else read + written
+
+
+    def _add_functions(self, done, work, function, matrices, out):
+        name = getattr(function, "__name__", "")
+        if name != "mm_plus_mm":
+            done.add("fp32", None if any(part in name for part in _PRODUCTS) else 0)
+            return
+        mm = self._torch.ops.aten.mm.default
+        for pair in (matrices[:2], matrices[2:]):
+            done.add(work.type_of(mm, pair[0]), work.formulas.flops(mm, pair, {}, out, pair))
 
 
 def _values(torch, node):

@@ -55,10 +55,10 @@ class Namer:
         return known[0]() if known is not None else None
 
     def paths_below(self, module):
-        """{"a.b": the names that lead from the module to one below it}"""
+        """{"a.b": (the names that lead from the module to one below it, its class)}"""
         token = id(module)
         if token not in self._paths:
-            self._paths[token] = {".".join(path): path for _, path in _tree.modules_below(module)}
+            self._paths[token] = {".".join(path): (path, _tree.class_name(inner)) for inner, path in _tree.modules_below(module)}
         return self._paths[token]
 
     def chooses(self):

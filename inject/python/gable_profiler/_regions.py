@@ -9,117 +9,37 @@ import ast
 import bisect
 import ctypes
 import functools
+import operator
 import os
 import re
 import sys
 import threading
 
-from gable_profiler import _compile_anew, _compiled_work, _dynamo, _library, _startup, _tree
+from gable_profiler import _compile_anew, _compiled_work, _dynamo, _library, _origins, _startup, _tree
 
 _OPEN, _NAME, _WORK = "_gable_part", "_gable_name_part", "_gable_work"  # in a class two underscores would be another name
 _PLAIN, _MARKED, _TELLING = range(3)  # what a function's code is
 _MOST_PARTS = 1 << 15  # numbers of parts are no address, as tokens of modules are
 _BETWEEN_NAMES, _BEFORE_CLASS = "\x1f", "\x1e"
 _OPERATORS = ("extern_kernels", "aten", "inductor_ops", "_quantized")
-# getattr(L['self'].blocks[0].ff, '0'), L['self']._modules['blocks'], L['self'].blocks.0
-_ROOT = re.compile(r"(?:getattr\()*([LG]\[(?:'[^']*'|\"[^\"]*\")\]|[A-Za-z_]\w*)")
-_STEP = re.compile(r"\._modules\['([^']+)'\]|\.([A-Za-z_0-9]\w*)|\[['\"]?([^'\"\]]+)['\"]?\]|, ['\"]([^'\"]+)['\"]\)")
 _SYMBOL = re.compile(r"(?:s|u|ps|zuf|zf)\d+")
 _NOT_RUN = ("get_args", "benchmark_compiled_module")
-_WRAPPERS = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
-
-
-def _parsed(path):
-    """(what it begins with, the names below, the text of these)"""
-    root = _ROOT.match(path)
-    if root is None:
-        return path, (), ""
-    steps = (next(filter(None, step.groups())) for step in _STEP.finditer(path, root.end()))
-    return root.group(1), tuple(step for step in steps if step not in _WRAPPERS), path[root.end() + 1:]
-
-
-def _class_of(kind):
-    return kind.__name__ if isinstance(kind, type) else str(kind).rpartition(".")[2]
-
-
-class _Origin:
-    """A module by the names that Dynamo has for it, as in nn_module_stack: from the outermost module that was called in the region."""
-    __slots__ = ("root", "names", "text", "kind", "outermost", "outermost_kind")
-
-    def __init__(self, stack):
-        (outermost, outermost_kind), *_ = stack
-        path, kind = stack[-1]
-        self.root, self.names, self.text = _parsed(path)
-        self.kind = _class_of(kind)
-        self.outermost = _parsed(outermost)[1]  # names from `root`
-        self.outermost_kind = _class_of(outermost_kind)
-
-    def key(self):
-        return (*self.frame(), self.names)
-
-    def frame(self):
-        """The same for all modules of one call."""
-        return self.root, self.outermost, self.outermost_kind
-
-
-def _module_of(node):
-    """Of a node of the graph; None where it comes from no module's code."""
-    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
-    return _Origin(list(stack.values())) if stack else None
-
-
-def _is_work(node):
-    """Neither a view nor a constant, which may have been made for all."""
-    return not (getattr(node.target, "is_view", False) or getattr(node.target, "__name__", "") == "getitem" or not node.all_input_nodes)
-
-
-def _nodes_of(scheduled, places):
-    """(whether it calls an operator, nodes of the graph that it does the work of, those among them that it was made for)"""
-    is_extern = scheduled.is_extern()
-    nodes, own = {}, []
-    for each in scheduled.get_nodes():
-        if each.node is None:
-            continue
-        nodes.update(dict.fromkeys(_origins(each.node)))
-        own.append(getattr(each.node, "origin_node", None))
-    own = [node for node in own if node is not None]
-    ordered = sorted(nodes, key=places)
-    working = list(filter(_is_work, ordered)) or ordered
-    if is_extern:  # not what its inputs are views of
-        working = own = own or working[-1:]
-    return is_extern, working, own
 
 
 class _Launch:
     """A node of Inductor's schedule, which launches a kernel."""
     __slots__ = ("is_computed", "shares_kernels", "buffers", "origins", "done")
 
-    def __init__(self, scheduled, is_extern, nodes, done):
+    def __init__(self, scheduled, is_extern, nodes, sources, done):
         self.done = done  # None: nothing
         self.is_computed = not is_extern and not type(scheduled).__name__.startswith("Nop")  # by a kernel of Inductor's own
         self.shares_kernels = getattr(scheduled.get_device(), "type", "") == "cpu"
         self.buffers = tuple((getattr(scheduled, "get_buffer_names", None) or scheduled.get_names)())  # that it writes
         found = {}
         for node in nodes:
-            module = _module_of(node)
-            if module is not None:
+            for module in sources.modules(node, is_extern):
                 found.setdefault(module.key(), module)
         self.origins = tuple(found.values())
-
-
-def _origins(buffer):
-    ask = getattr(buffer, "get_origins", None)
-    return ask() if ask is not None else buffer.origins
-
-
-def _places_in_graphs():
-    known = {}
-
-    def place(node):
-        if node not in known:
-            known.update((each, i) for i, each in enumerate(node.graph.nodes))
-        return known.get(node, -1)
-    return place
 
 
 def _chain_of(expression):
@@ -268,7 +188,7 @@ class Regions:
         self._launches = {}  # of the code in a file: what its schedule launches, until it is marked
         self._parts = {}  # number: the modules
         self._numbers = {}  # the other way around
-        self._within = {}  # of what Dynamo calls a frame: whether its names are those within the module that is open around the region
+        self._readings = {}  # of what Dynamo calls a frame: how its names lead into the module that is open around the region, or None
         self._codes = []  # (function, its codes: _PLAIN, _MARKED, _TELLING)
         self._code = _PLAIN  # that the functions have
         self._works = []  # what is told of launches
@@ -276,6 +196,7 @@ class Regions:
         self._reader = None
         self._said = False  # that nobody kept the modules of a region
         self._mutex = threading.Lock()
+        self._compiling = threading.local()  # what is compiled on a thread
         self._follows = False  # what Inductor writes
         self._open = None
         for function in (*vars(Regions).values(), _Launch.__init__, _compiled_work.Reader.__init__, _compiled_work.Reader.read):
@@ -297,37 +218,52 @@ class Regions:
             from torch._inductor.virtualized import V
             regions = self
 
+            def fx_graph(self, *args, **kwargs):
+                regions._begins(*args[:1])
+                return context.__getattr__(self, "fx_graph")(*args, **kwargs)
+
             def output_code(self, filename, *args, **kwargs):
                 regions._wrote(V.graph, filename)
                 return context.__getattr__(self, "output_code")(filename, *args, **kwargs)
 
-            _dynamo.keep_out(self._torch, output_code, callees=True)
+            for function in (fx_graph, output_code):
+                _dynamo.keep_out(self._torch, function, callees=True)
             if not hasattr(context, "output_code"):
                 context.output_code = output_code
                 self._follows = True
+                if not hasattr(context, "fx_graph"):
+                    context.fx_graph = fx_graph
         except Exception:  # another PyTorch: its regions are one layer each
             pass
 
     def _wants_code(self):
         return self._follows and not self._library.gable_queue_complete()
 
+    def _begins(self, module=None):
+        try:
+            self._compiling.sources = _origins.Sources(module.graph)
+        except Exception:  # products that it makes of others have no module
+            self._compiling.sources = None
+
     def _wrote(self, graph, filename):
         try:
-            places = _places_in_graphs()
+            sources = getattr(self._compiling, "sources", None) or _origins.Sources(None)
+            self._compiling.sources = None
+            places = _origins.places_in_graphs()
             if filename.endswith(".py"):
                 nodes = [node for node in graph.scheduler.nodes
-                         if any(each.node is not None and _origins(each.node) for each in node.get_nodes())]
-                made_of = [_nodes_of(node, places) for node in nodes]
-                works = self._read(graph, [(node, *each) for node, each in zip(nodes, made_of)])
-                self._launches[filename] = [_Launch(node, *each[:2], done) for node, each, done in zip(nodes, made_of, works)]
+                         if any(each.node is not None and _origins.made_of(each.node) for each in node.get_nodes())]
+                made_of = [_origins.nodes_of(node, places) for node in nodes]
+                works = self._read(graph, sources, [(node, *each) for node, each in zip(nodes, made_of)])
+                self._launches[filename] = [_Launch(node, *each[:2], sources, done) for node, each, done in zip(nodes, made_of, works)]
         except Exception:
             pass
 
-    def _read(self, graph, launches):
+    def _read(self, graph, sources, launches):
         try:
             if self._reader is None:
                 self._reader = _compiled_work.Reader(self._torch)
-            return self._reader.read(graph, launches)
+            return self._reader.read(graph, sources, launches)
         except Exception:  # it has no formulas
             return [None] * len(launches)
 
@@ -519,13 +455,32 @@ class Regions:
         """(names, whether they are within the module of the layer that is open)"""
         if module is not None:
             below = self._namer.paths_below(module)
-            without = tuple(name for name in origin.names if name != "module")
-            is_it = bool(origin.outermost) or origin.outermost_kind == _tree.class_name(_tree.unwrapped(module))
-            for names in (below.get(origin.text), origin.names, without):
-                if is_it and names is not None and (not names or ".".join(names) in below):
-                    self._within[origin.frame()] = True
-                    return names, True
-            self._within[origin.frame()] = False
-        if self._within.get(origin.frame(), bool(origin.outermost)):
-            return origin.names, True
+            reading = self._readings[origin.frame()] = _reading(origin, below, _tree.class_name(_tree.unwrapped(module)))
+            if reading is not None and origin.text in below:
+                return below[origin.text][0], True
+        read = self._readings.get(origin.frame(), _as_it_is if origin.outermost else None)
+        if read is not None:
+            return read(origin.names), True
         return (origin.outermost_kind, *origin.names[len(origin.outermost):]), False
+
+
+def _as_it_is(names):
+    return names
+
+
+def _without_wrappers(names):
+    return tuple(name for name in names if name != "module")
+
+
+def _reading(origin, below, kind):
+    """How the origin's names lead to a module that is among those below the one that is open, of this class. None: they do not."""
+    if not origin.outermost and origin.outermost_kind != kind:
+        return None
+    if origin.text in below:
+        return _as_it_is
+    outermost = origin.outermost
+    # L['args'][0] may be the open module: forward() called through a function that takes what comes. The classes tell.
+    kinds = {i: below.get(".".join(outermost[i:]), ((), ""))[1] if outermost[i:] else kind for i in range(1, len(outermost) + 1)}
+    later = (operator.itemgetter(slice(i, None)) for i, found in kinds.items() if found == origin.outermost_kind)
+    return next((read for read in (_as_it_is, _without_wrappers, *later)
+                 if not read(origin.names) or ".".join(read(origin.names)) in below), None)
