@@ -127,6 +127,7 @@ class Names(unittest.TestCase):
                 ("L['module']._old_forward.__self__.fc", "L['module']", ("fc",)),
                 ("L['self'].block._old_forward.__self__.fc", "L['self']", ("block", "fc")),
                 ("G['forward'].__self__.fc", "G['forward']", ("fc",)),
+                ("L['self'].__dict__['_modules']['base'].__dict__['_modules']['model'].fc", "L['self']", ("base", "model", "fc")),
                 ("L['fn']", "L['fn']", ())):
             with self.subTest(path):
                 self.assertEqual(_origins.parsed(path)[:2], (root, names))
@@ -147,6 +148,10 @@ class Names(unittest.TestCase):
                                       ("L['net'].fc", "L['net']", "Other")):
             with self.subTest(path):
                 self.assertIsNone(self.reading(path, outermost, kind), "another module's")
+
+    def test_of_a_module_that_is_a_global_of_some_file(self):
+        origin = _origins.Origin([("L['self'].head", "Head"), ("G['__import_some_file'].gelu", "GELU")])
+        self.assertEqual((origin.root, origin.names, origin.kind), ("L['self']", ("head",), "Head"))
 
     def test_of_a_class(self):
         self.assertEqual(_origins.class_of(unittest.TestCase), "TestCase")

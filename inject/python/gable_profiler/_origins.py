@@ -12,7 +12,7 @@ _STEP = re.compile(r"\._modules\['([^']+)'\]|\.([A-Za-z_0-9]\w*)|\[['\"]?([^'\"\
 _PRODUCTS = ("mm", "addmm", "bmm", "baddbmm")
 _WITH_ADDEND = ("addmm", "baddbmm")
 _MOST_STEPS = 16  # from a matrix to a node that has a module
-_WRAPPERS = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
+_NO_MODULES = ("__dict__", "_modules", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
 
 
 def parsed(path):
@@ -25,7 +25,7 @@ def parsed(path):
         name = next(filter(None, step.groups()))
         if name == "__self__":  # of a method that somebody has kept: the module that has it
             del names[-1:]
-        elif name not in _WRAPPERS:
+        elif name not in _NO_MODULES:
             names.append(name)
     return root.group(1), tuple(names), path[root.end() + 1:]
 
@@ -40,10 +40,11 @@ class Origin:
 
     def __init__(self, stack):
         (outermost, outermost_kind), *_ = stack
-        path, kind = stack[-1]
-        self.root, self.names, self.text = parsed(path)
+        self.root, self.outermost, _ = parsed(outermost)  # names from `root`
+        # A module that no other one has, such as a function of its own in a file, is part of what calls it.
+        self.names, self.text, kind = next((names, text, kind) for (root, names, text), kind in
+                                           ((parsed(path), kind) for path, kind in reversed(stack)) if root == self.root)
         self.kind = class_of(kind)
-        self.outermost = parsed(outermost)[1]  # names from `root`
         self.outermost_kind = class_of(outermost_kind)
 
     def key(self):
