@@ -189,6 +189,8 @@ class Modules(unittest.TestCase):
                                          Node("mm_1", "mm", (gradient, other), "fc2"), Node("mul", "mul", (gradient, addend), "mul")))
         added = Node("addmm", "addmm", (addend, gradient, weight), stack_trace="of the sum")
         self.assertEqual((self.of(sources, added), sources.trace(added)), (["fc"], "here"))
+        added = Node("addmm", "addmm", (addend, gradient, weight), **self.made)
+        self.assertEqual(self.of(sources, added), ["fc"], "not those of what its matrices come from")
         self.assertEqual(self.of(sources, Node("both", "mm_plus_mm", (gradient, weight, gradient, other))), ["fc", "fc2"])
         self.assertEqual(self.of(sources, Node("add", "add", (gradient, addend)), False), [], "no product")
 
@@ -200,6 +202,8 @@ class Modules(unittest.TestCase):
                                  ((gradient, Node("input", module="relu")), ["act", "relu"]), ((Node("weight"), Node("x")), [])):
             with self.subTest(wanted):
                 self.assertEqual(self.of(sources, Node("mm", "mm", operands, **self.made)), wanted)
+        addend = Node("addend", module="norm", view=True)
+        self.assertEqual(self.of(sources, Node("addmm", "addmm", (addend, gradient, padded), **self.made)), ["fc"], "no matrix is added to")
         self.assertEqual(self.of(sources, Node("mm", "mm", (turned, padded), seq_nr=1, **self.made)), [], "it never had one")
         self.assertEqual(self.of(sources, Node("mm", "mm", (turned, padded))), [], "it is none of backward's")
         self.assertEqual(self.of(sources, Node("mm", "mm", (turned, padded), "head", **self.made)), ["head"])
