@@ -409,7 +409,8 @@ extern "C" int __lsan_is_turned_off() { return getpid() != g_parent ? 1 : 0; }
 int main(int argc, char** argv) {
   if (argc > 2) g_number = std::atoi(argv[2]);
 #ifdef __SANITIZE_THREAD__
-  sleep(0);  // without a blocking call before, it lost a signal now and then
+  // Without a blocking call before, the sanitizer lost a signal now and then.
+  sleep(0);
 #endif
   for (const auto* all : {&hazards(), &ways_to_end()}) {
     const auto found = all->find(argc > 1 ? argv[1] : "");

@@ -65,6 +65,12 @@ class Inductor(gable_run.ReportTest):
         self.assert_sound(run.report)
         return run.report
 
+    def report_of_tied(self, how):
+        shutil.rmtree(cache(how, False)["TORCHINDUCTOR_CACHE_DIR"], ignore_errors=True)
+        run = gable_run.run_profile(GPU, "inductor-" + how, "--", PYTHON, PROGRAM, how, STEPS, environment=cache(how, False))
+        self.assertEqual((run.code, run.violations), (0, ""), run.err)
+        return run.report
+
     def kept(self, how):
         """Compiled graphs in the cache."""
         folder = cache(how, used=True)["TORCHINDUCTOR_CACHE_DIR"]
@@ -193,12 +199,6 @@ class Inductor(gable_run.ReportTest):
             self.assertEqual(report.layers[path, "forward"]["dotted"], part)
             self.assertEqual(report.layers[path, "forward"]["model"]["self"]["flops_analytic"], product, part)
             self.assertEqual(report.layers[path, "backward"]["model"]["self"]["flops_analytic"], 2 * product, part)
-
-    def report_of_tied(self, how):
-        shutil.rmtree(cache(how, False)["TORCHINDUCTOR_CACHE_DIR"], ignore_errors=True)
-        run = gable_run.run_profile(GPU, "inductor-" + how, "--", PYTHON, PROGRAM, how, STEPS, environment=cache(how, False))
-        self.assertEqual((run.code, run.violations), (0, ""), run.err)
-        return run.report
 
     @unittest.skipIf(OLD, "it tells nothing of backward's modules")
     def test_a_kernel_that_adds_the_products_of_two_modules(self):

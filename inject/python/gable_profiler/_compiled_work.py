@@ -14,7 +14,7 @@ import operator
 from gable_profiler._work import MOST_TENSORS, Work, tensors_in, text_of, text_of_tensors
 
 _MOST_NAMED = 3  # of what a kernel is made of
-_PRODUCTS = ("mm", "linear", "conv", "attention")  # parts of names
+_MULTIPLY = ("mm", "linear", "conv", "attention")  # parts of names
 
 
 def listed(names):
@@ -172,8 +172,8 @@ class Reader:
             tensors = tensors_in((args, kwargs, out), self._torch.is_tensor)
             if is_called:
                 done.inputs = text_of_tensors(tensors_in((args, kwargs), self._torch.is_tensor))
-            if getattr(target, "__module__", "").startswith("torch._inductor"):  # what one of its passes has put for several
-                self._add_functions(done, work, target, (*args, *kwargs.values()), out)
+            if (getattr(target, "__module__", None) or "").startswith("torch._inductor"):
+                self._add_replacement(done, work, target, (*args, *kwargs.values()), out)
                 continue
             if not hasattr(target, "_schema"):
                 if hasattr(target, "namespace"):  # none of Python's operators
@@ -187,11 +187,11 @@ class Reader:
             if is_called:
                 done.bytes = 0 if counted is None else None if read is None or written is None else read + written
 
-
-    def _add_functions(self, done, work, function, matrices, out):
+    def _add_replacement(self, done, work, function, matrices, out):
+        """Of a function that one of Inductor's passes has put in the place of several operators."""
         name = getattr(function, "__name__", "")
         if name != "mm_plus_mm":
-            done.add("fp32", None if any(part in name for part in _PRODUCTS) else 0)
+            done.add("fp32", None if any(part in name for part in _MULTIPLY) else 0)
             return
         mm = self._torch.ops.aten.mm.default
         for pair in (matrices[:2], matrices[2:]):

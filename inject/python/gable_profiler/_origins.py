@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which modules the nodes of Inductor's graphs come from, by what Dynamo and AOTAutograd have written on them.
 
-Inductor's passes make new nodes of others, a product and a sum, say. Of the backward's they keep no module; such a product has that of the
-product which had its matrices before, or else of the nodes that its matrices come from.
+Inductor's passes put new nodes in place of others: one for a product and a sum, say. In backward they lose the module. Such a product gets
+the module of the product that had its matrices before the passes, or else the modules of the nodes that its matrices come from.
 """
 import re
+
+from gable_profiler import _tree
 
 # getattr(L['self'].blocks[0].ff, '0'), L['self']._modules['blocks'], L['self'].blocks.0
 _ROOT = re.compile(r"(?:getattr\()*([LG]\[(?:'[^']*'|\"[^\"]*\")\]|[A-Za-z_]\w*)")
@@ -12,7 +14,7 @@ _STEP = re.compile(r"\._modules\['([^']+)'\]|\.([A-Za-z_0-9]\w*)|\[['\"]?([^'\"\
 _PRODUCTS = ("mm", "addmm", "bmm", "baddbmm")
 _WITH_ADDEND = ("addmm", "baddbmm")
 _MOST_STEPS = 16  # from a matrix to a node that has a module
-_NO_MODULES = ("__dict__", "_modules", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
+_NO_MODULES = _tree.WRAPPED | {"__dict__", "_modules"}
 
 
 def parsed(path):
@@ -41,7 +43,7 @@ class Origin:
     def __init__(self, stack):
         (outermost, outermost_kind), *_ = stack
         self.root, self.outermost, _ = parsed(outermost)  # names from `root`
-        # A module that no other one has, such as a function of its own in a file, is part of what calls it.
+        # A module with another root is a global of some file, RoBERTa's gelu say: it is part of the module that calls it.
         self.names, self.text, kind = next((names, text, kind) for (root, names, text), kind in
                                            ((parsed(path), kind) for path, kind in reversed(stack)) if root == self.root)
         self.kind = class_of(kind)
@@ -125,7 +127,7 @@ class Sources:
                 self._products.update(dict.fromkeys(_pairs(node), (module, node.meta.get("stack_trace"))))
 
     def modules(self, node, is_product):
-        """Of a node that has none of its own, if it is a product, or something else that does most of a kernel's work, where that is known."""
+        """The node's own, or else, of a product that Inductor's passes made, what they lost. `is_product`: it may be one by another name."""
         module = module_of(node)
         if module is not None:
             return [module]
@@ -144,7 +146,7 @@ def _was_made_of_backward(node):
 
 
 def _modules_of_operands(node):
-    """Those of views, which the product's module makes for it, or else all."""
+    """The product's module makes views of its matrices, so theirs. Without any views: the modules of all matrices."""
     found = [each for each in map(_nearest, _operands(node)) if each is not None]
     chosen = [module for module, is_view in found if is_view] or [module for module, _ in found]
     return list({module.key(): module for module in chosen}.values())

@@ -2,7 +2,7 @@
 """The modules within a module, by the names that users know."""
 
 # Attributes under which wrappers hold what they wrap: no level of the model that the user wrote.
-_WRAPPED = frozenset(("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"))
+WRAPPED = frozenset(("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"))
 _WRAPPERS_WITH_MODULE = frozenset(("DataParallel", "DistributedDataParallel", "FullyShardedDataParallel"))
 
 _MOST_SOURCE_MODULES = 256  # of a compiled region are named
@@ -29,7 +29,7 @@ def modules_below(parent):
         inner_is_wrapped = is_wrapper(module)
         for name, child in reversed(module._modules.items()):
             if child is not None:
-                wrapped = name in _WRAPPED or (inner_is_wrapped and name == "module")
+                wrapped = name in WRAPPED or (inner_is_wrapped and name == "module")
                 waiting.append((child, path if wrapped else (*path, name)))
 
 
@@ -47,7 +47,7 @@ def unwrapped(module):
     """What the user wrote, of a module that may be wrapped several times."""
     while True:
         inner = [child for name, child in module._modules.items()
-                 if name in _WRAPPED or (name == "module" and is_wrapper(module))]
+                 if name in WRAPPED or (name == "module" and is_wrapper(module))]
         if not inner:
             return module
         module = inner[0]
